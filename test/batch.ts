@@ -11,7 +11,7 @@
 import { readSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { configureGlobal } from 'fast-check';
-import { hasFailed, nextFile } from './support/file-hooks.ts';
+import { endOfFiles, hasFailed, nextFile } from './support/file-hooks.ts';
 
 /** A line that begins so is at the end of a file. */
 export const BOUNDARY = '\u0001end of a file: ';
@@ -75,6 +75,7 @@ async function runFiles(files: Iterable<string>): Promise<void> {
     const status = hasFailed() ? 1 : (process.exitCode ?? 0);
     await say(`\n${BOUNDARY}${status}\n`);
   }
+  await endOfFiles();
   if (count === 1) return;
   // What an earlier file has left open is no reason to wait for ever, but a late failure counts.
   await new Promise((resolve) => setTimeout(resolve, LATE_MS));

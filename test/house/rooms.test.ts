@@ -1,6 +1,6 @@
 /**
  * Tests in test/unit and test/http start no process and open no socket, so that they take
- * milliseconds and depend on nothing else.
+ * milliseconds and depend on nothing else. Tests in a browser leave nothing in a page for the next.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -88,6 +88,18 @@ test('every test file is in a known folder, and test/unit has only folders of sr
     .map((file) => relative('unit', join(file, '..')))
     .filter((folder) => !folders.has(folder));
   assert.equal(lost, [], 'test/unit has only the folders of src, and release');
+});
+
+/** What a page keeps when its visit is over, unless it is done by test/process/browser/visits.ts. */
+const KEPT_BY_PAGES = /\.addInitScript\(|\.clock\.install\(|\.newContext\(/;
+
+test('what browser tests add to a page ends with its visit', () => {
+  const read = (file: string) => readFileSync(join(TESTS, 'process', 'browser', file), 'utf8');
+  const files = readdirSync(join(TESTS, 'process', 'browser'), {
+    recursive: true,
+    encoding: 'utf8',
+  }).filter((name) => name.endsWith('.ts') && KEPT_BY_PAGES.test(read(name)));
+  assert.equal(files, ['visits.ts'], 'call prepare and setClock of visits.ts instead');
 });
 
 test.run();

@@ -22,6 +22,18 @@ export function nextFile(): void {
   for (const { begin } of hooks) begin();
 }
 
+const lasts: (() => Promise<void>)[] = [];
+
+/** @param run ends what the files of a process share, such as a browser, when all are over. */
+export function afterAllFiles(run: () => Promise<void>): void {
+  lasts.push(run);
+}
+
+/** Called after the last file. */
+export async function endOfFiles(): Promise<void> {
+  for (const run of lasts) await run();
+}
+
 /** @returns whether the file that has ended fails. */
 export function hasFailed(): boolean {
   return hooks.map(({ end }) => end()).includes(true);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import { available, CHROMIUM } from '../../support/chromium.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -16,59 +16,6 @@ const SCREENSHOTS = process.env['SCREENSHOTS'] || null;
 export function testInBrowser(name: string, run: () => Promise<void>): void {
   if (available) test(name, run);
   else test.skip(`${name}${why}`, run);
-}
-
-export interface Visit {
-  readonly page: Page;
-  /** Console errors, uncaught exceptions, refused requests and violations of the policy. */
-  readonly complaints: string[];
-  /** Addresses of other hosts that were requested. */
-  readonly foreign: string[];
-  /** Bytes of each response of the server, by address. */
-  readonly bytes: Map<string, number>;
-}
-
-export interface Look {
-  readonly width?: number;
-  readonly dark?: boolean;
-  readonly options?: BrowserContextOptions;
-}
-
-/** Milliseconds after which a step counts as one that hangs: many times what any of them takes. */
-const STEP_TIMEOUT_MS = 180_000;
-
-/** Opens a page in a context of its own, and records its events; close the context at the end. */
-export async function open(
-  browser: Browser,
-  { width = 1000, dark = false, options = {} }: Look = {},
-): Promise<Visit> {
-  const context = await browser.newContext({
-    viewport: { width, height: 800 },
-    colorScheme: dark ? 'dark' : 'light',
-    ...options,
-  });
-  context.setDefaultTimeout(STEP_TIMEOUT_MS);
-  const page = await context.newPage();
-  const visit: Visit = { page, complaints: [], foreign: [], bytes: new Map() };
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') {
-      visit.complaints.push(`${message.text()} ${message.location().url}`);
-    }
-  });
-  page.on('pageerror', (error) => visit.complaints.push(error.message));
-  page.on('request', (request) => {
-    const url = request.url();
-    const own = new URL(url).origin === new URL(request.frame().url()).origin;
-    if (!own && !request.isNavigationRequest() && !/^(?:data|blob):/.test(url)) {
-      visit.foreign.push(url);
-    }
-  });
-  page.on('response', async (response) => {
-    if (response.status() >= 400) visit.complaints.push(`${response.status()} ${response.url()}`);
-    const length = Number(response.headers()['content-length'] ?? Number.NaN);
-    if (!response.url().startsWith('data:')) visit.bytes.set(response.url(), length);
-  });
-  return visit;
 }
 
 /** Stores a picture of a page if `SCREENSHOTS` names a directory. */

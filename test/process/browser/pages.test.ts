@@ -1,8 +1,8 @@
 /** Pages of every kind, in a browser if one is installed. */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { available, launch } from '../../support/chromium.ts';
+import { available } from '../../support/chromium.ts';
 import {
   type Catalog,
   createCatalog,
@@ -14,9 +14,9 @@ import { send } from '../../support/client.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { faultsOf, folderOf } from '../../support/shop.ts';
-import { open, overflow, shoot, testInBrowser, violationsOn } from './browser.ts';
+import { overflow, shoot, testInBrowser, violationsOn } from './browser.ts';
+import { end, endAll, open } from './visits.ts';
 
-let browser: Browser;
 let server: TestServer;
 
 /** One page of each kind, by name. */
@@ -51,12 +51,11 @@ test.before(async () => {
   await fill();
   await fillFromTheRight();
   await until('every page is there', () => faultsOf(server.data).length === 0);
-  browser = await launch();
 });
 
 test.after(async () => {
   if (!available) return;
-  await browser.close();
+  await endAll();
   await server.stop();
 });
 
@@ -180,7 +179,7 @@ async function hasLandmarks(on: Page, name: string): Promise<void> {
 testInBrowser(
   'every page passes axe-core, fits the window, has landmarks, and loads nothing from other hosts',
   async () => {
-    const visit = await open(browser);
+    const visit = await open();
     for (const name of Object.keys(PAGES)) {
       await visit.page.goto(at(name), { waitUntil: 'load' });
       await judge(visit.page, name);
@@ -188,7 +187,7 @@ testInBrowser(
     }
     assert.equal(visit.complaints, []);
     assert.equal(visit.foreign, []);
-    await visit.page.context().close();
+    await end(visit.page);
   },
 );
 
@@ -196,13 +195,13 @@ testInBrowser(
   'a page and its style sheet have less than 30 kB together, and nothing else is loaded',
   async () => {
     for (const name of ['front', 'category', 'sku', 'spu', 'list', 'choices', 'rich']) {
-      const { page: own, bytes } = await open(browser);
+      const { page: own, bytes } = await open();
       await own.goto(at(name), { waitUntil: 'networkidle' });
       const urls = [...bytes.keys()].map((url) => url.replace(/\?v=.*/, ''));
       assert.equal(urls, [at(name), `${server.url}/pages/style.css`], name);
       const total = [...bytes.values()].reduce((sum, each) => sum + each, 0);
       assert.ok(total > 1000 && total < 30_000, `${name}: ${total} bytes`);
-      await own.context().close();
+      await end(own);
     }
   },
 );
@@ -219,7 +218,7 @@ function linesOf(on: Page, selector: string): Promise<number[]> {
 }
 
 testInBrowser('in a narrow window words of tables and of specifications stay whole', async () => {
-  const { page: own } = await open(browser, { width: 360 });
+  const { page: own } = await open({ width: 360 });
   await own.goto(at('table'), { waitUntil: 'load' });
   const headings = await linesOf(own, 'th');
   assert.equal(
@@ -227,11 +226,11 @@ testInBrowser('in a narrow window words of tables and of specifications stay who
     COLUMNS.map(() => 1),
   );
   assert.equal(await linesOf(own, 'dt'), [1]);
-  await own.context().close();
+  await end(own);
 });
 
 testInBrowser('a table that is wider than the window scrolls by the keyboard', async () => {
-  const { page: own } = await open(browser, { width: 360 });
+  const { page: own } = await open({ width: 360 });
   await own.goto(at('table'), { waitUntil: 'load' });
   assert.is(await overflow(own), 0);
   const last = own.getByRole('columnheader').last();
@@ -242,30 +241,30 @@ testInBrowser('a table that is wider than the window scrolls by the keyboard', a
     await own.keyboard.press('ArrowRight');
     return (await edge()) < 360;
   });
-  await own.context().close();
+  await end(own);
 });
 
 testInBrowser('a page shows its content and its choices without JavaScript', async () => {
-  const { page: plain } = await open(browser, { options: { javaScriptEnabled: false } });
+  const { page: plain } = await open({ options: { javaScriptEnabled: false } });
   await plain.goto(at('choices'), { waitUntil: 'load' });
   assert.is(await plain.locator('h1').textContent(), 'With sisters');
   assert.is(await plain.locator('.price').textContent(), '$649.00');
   await plain.getByRole('link', { name: 'Black (unavailable)' }).click();
   assert.ok(await plain.getByText('Off sale', { exact: true }).isVisible());
   assert.is(await plain.locator('.price, .stock, .market').count(), 0);
-  await plain.context().close();
+  await end(plain);
 });
 
 testInBrowser('the style sheet of the shop applies in light and dark', async () => {
   for (const dark of [false, true]) {
-    const { page: own } = await open(browser, { dark });
+    const { page: own } = await open({ dark });
     await own.goto(at('sku'), { waitUntil: 'load' });
     const style = (property: string, of: string) =>
       own.evaluate(`getComputedStyle(document.querySelector('${of}')).${property}`);
     assert.is(await style('fontWeight', '.price'), '650');
     const paper = dark ? 'rgb(20, 23, 27)' : 'rgb(255, 255, 255)';
     assert.is(await style('backgroundColor', 'body'), paper);
-    await own.context().close();
+    await end(own);
   }
 });
 
@@ -287,7 +286,7 @@ const DISTORTION = `async (parent, className, width, height) => {
 
 testInBrowser('high pictures of an operator and wide logos are not distorted', async () => {
   for (const width of [360, 1000]) {
-    const { page: own } = await open(browser, { width });
+    const { page: own } = await open({ width });
     await own.goto(at('sku'), { waitUntil: 'load' });
     for (const picture of [
       ['figure', '', 48, 96],
@@ -301,7 +300,7 @@ testInBrowser('high pictures of an operator and wide logos are not distorted', a
         `${picture.join(' ')}: ${distortion} at ${width} px`,
       );
     }
-    await own.context().close();
+    await end(own);
   }
 });
 
@@ -321,7 +320,7 @@ function contrast(...colours: readonly [string, string]): number {
 
 testInBrowser('the line below a link in a text can be seen in light and dark', async () => {
   for (const dark of [false, true]) {
-    const { page: own } = await open(browser, { dark });
+    const { page: own } = await open({ dark });
     await own.goto(at('rich'), { waitUntil: 'load' });
     const [line, paper] = await own.evaluate<[string, string]>(
       "[getComputedStyle(document.querySelector('.text a')).textDecorationColor, " +
@@ -329,12 +328,12 @@ testInBrowser('the line below a link in a text can be seen in light and dark', a
     );
     assert.match(`${line} ${paper}`, /^rgb\(.*\) rgb\(.*\)$/);
     assert.ok(contrast(line, paper) >= 3, `${line} on ${paper}`);
-    await own.context().close();
+    await end(own);
   }
 });
 
 testInBrowser('the Tab key reaches the skip link first, then all links in order', async () => {
-  const { page: own } = await open(browser);
+  const { page: own } = await open();
   for (const name of ['sku', 'list', 'category', 'choices']) {
     await own.goto(at(name), { waitUntil: 'load' });
     await own.keyboard.press('Tab');
@@ -356,7 +355,7 @@ testInBrowser('the Tab key reaches the skip link first, then all links in order'
     await own.keyboard.press('Enter');
     await own.waitForURL(/#main$/);
   }
-  await own.context().close();
+  await end(own);
 });
 
 /** Finds where words of an element begin on the screen; it runs in the browser. */
@@ -386,7 +385,7 @@ function fromTheLeft(on: Page, selector: string, words: readonly string[]) {
 testInBrowser(
   'names that run from right to left do not mix with the text beside them',
   async () => {
-    const { page: own } = await open(browser);
+    const { page: own } = await open();
     const orderOf = async (selector: string, words: readonly string[]) =>
       (await fromTheLeft(own, selector, words)).map(([word]) => word);
     await own.goto(at('rtl list'), { waitUntil: 'load' });
@@ -400,12 +399,12 @@ testInBrowser(
     const [[, name] = ['', Number.NaN]] = await fromTheLeft(own, 'h1', ['GB']);
     const [[, price] = ['', Number.NaN]] = await fromTheLeft(own, '.price', ['$']);
     assert.is(name, price, 'the name begins where the price does');
-    await own.context().close();
+    await end(own);
   },
 );
 
 testInBrowser('English words on a page from right to left are read from the left', async () => {
-  const { page: own } = await open(browser, { options: { bypassCSP: true } });
+  const { page: own } = await open({ options: { bypassCSP: true } });
   await own.goto(at('sku'), { waitUntil: 'load' });
   await own.evaluate("document.documentElement.dir = 'rtl'");
   for (const [selector, ...words] of [
@@ -426,18 +425,18 @@ testInBrowser('English words on a page from right to left are read from the left
   await own.evaluate("document.documentElement.dir = 'rtl'");
   const [[last] = []] = await fromTheLeft(own, '.empty', ['Nothing', 'yet.']);
   assert.is(last, 'Nothing', 'the full stop is at the end');
-  await own.context().close();
+  await end(own);
 });
 
 testInBrowser('the choices of a SKU are a region with a name', async () => {
-  const { page: own } = await open(browser);
+  const { page: own } = await open();
   await own.goto(at('choices'), { waitUntil: 'load' });
   assert.is(await own.getByRole('region', { name: 'Colour' }).count(), 1);
-  await own.context().close();
+  await end(own);
 });
 
 testInBrowser('a printed page leaves out navigation and pictures, and has black text', async () => {
-  const { page: own } = await open(browser, { dark: true });
+  const { page: own } = await open({ dark: true });
   await own.goto(at('choices'), { waitUntil: 'load' });
   await own.emulateMedia({ media: 'print' });
   for (const gone of ['.skip', '.choice', '.bottom', '.picture']) {
@@ -453,12 +452,12 @@ testInBrowser('a printed page leaves out navigation and pictures, and has black 
   );
   assert.is(breaks, 'auto', 'a long list begins below the heading, not on the next sheet');
   await shoot(own, 'print');
-  await own.context().close();
+  await end(own);
 });
 
 testInBrowser('names that contain HTML run no script and create no element', async () => {
   for (const name of ['hostile', 'hostile list']) {
-    const { page: own, complaints } = await open(browser);
+    const { page: own, complaints } = await open();
     await own.goto(at(name), { waitUntil: 'networkidle' });
     assert.match(await own.title(), /^<img src=x onerror="document\.title='run'"><script>/);
     assert.is(
@@ -471,12 +470,12 @@ testInBrowser('names that contain HTML run no script and create no element', asy
     );
     assert.is(handlers, 0);
     assert.equal(complaints, []);
-    await own.context().close();
+    await end(own);
   }
 });
 
 testInBrowser('every file of the sitemap is well-formed XML of its namespace', async () => {
-  const { page: own } = await open(browser, { options: { bypassCSP: true } });
+  const { page: own } = await open({ options: { bypassCSP: true } });
   await own.goto(at('front'), { waitUntil: 'load' });
   const files = [...folderOf(server.data)].filter(([name]) => name.endsWith('.xml'));
   assert.is(files.length, 4);
@@ -490,7 +489,7 @@ testInBrowser('every file of the sitemap is well-formed XML of its namespace', a
     const wanted = name === 'sitemap.xml' ? 'sitemapindex' : 'urlset';
     assert.is(root, `${wanted} http://www.sitemaps.org/schemas/sitemap/0.9`);
   }
-  await own.context().close();
+  await end(own);
 });
 
 test.run();

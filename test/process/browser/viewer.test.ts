@@ -1,25 +1,24 @@
 /** The API viewer in a browser, if one is installed. */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { available, launch } from '../../support/chromium.ts';
+import { available } from '../../support/chromium.ts';
 import { tokenFor } from '../../support/client.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
-import { open, overflow, shoot, testInBrowser, violationsOn } from './browser.ts';
+import { overflow, shoot, testInBrowser, violationsOn } from './browser.ts';
+import { end, endAll, open } from './visits.ts';
 
-let browser: Browser;
 let server: TestServer;
 
 test.before(async () => {
   if (!available) return;
   server = await startServer({ demo: true });
-  browser = await launch();
 });
 
 test.after(async () => {
   if (!available) return;
-  await browser.close();
+  await endAll();
   await server.stop();
 });
 
@@ -111,7 +110,7 @@ async function showsOperations(page: Page): Promise<void> {
 testInBrowser(
   '/docs/ shows the operations of books and SKUs, fills in valid values, and keeps the token in the tab',
   async () => {
-    const { page, complaints, foreign } = await open(browser);
+    const { page, complaints, foreign } = await open();
     await page.goto(`${server.url}/docs/`);
     await showsOperations(page);
     await authorize(page, await tokenFor('viewer'));
@@ -130,23 +129,23 @@ testInBrowser(
     assert.is(await other.evaluate('sessionStorage.length'), 0, 'another tab has no token');
     assert.equal(foreign, []);
     assert.equal(complaints, []);
-    await page.context().close();
+    await end(page);
   },
 );
 
 testInBrowser('/docs/ loads its files and its description below a base path', async () => {
   const moved = await startServer({ args: ['--base-path', '/api'] });
-  const { page, complaints } = await open(browser);
+  const { page, complaints } = await open();
   await shorten(page, '/books/');
   await page.goto(`${moved.url}/api/docs/`);
   await openGroup(page, 'books');
   assert.equal(complaints, []);
-  await page.context().close();
+  await end(page);
   await moved.stop();
 });
 
 testInBrowser('/docs/ has the colours of the system', async () => {
-  const { page } = await open(browser, { dark: true });
+  const { page } = await open({ dark: true });
   await shorten(page, '/books/');
   await page.goto(`${server.url}/docs/`);
   await page.locator('.opblock-tag').first().waitFor();
@@ -155,15 +154,15 @@ testInBrowser('/docs/ has the colours of the system', async () => {
   await shoot(page, 'docs-dark', false);
   await page.emulateMedia({ colorScheme: 'light' });
   await until('it is light', async () => (await ground()) === 'rgba(0, 0, 0, 0)');
-  await page.context().close();
+  await end(page);
 });
 
 testInBrowser('the page at / fits a narrow window', async () => {
-  const { page } = await open(browser, { width: 320 });
+  const { page } = await open({ width: 320 });
   await page.goto(`${server.url}/`);
   assert.is(await overflow(page), 0);
   assert.equal(await violationsOn(page), []);
-  await page.context().close();
+  await end(page);
 });
 
 test.run();

@@ -6,6 +6,7 @@ import { read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
+import { end, prepare } from '../visits.ts';
 import { faults, focused, hears, loseResponse, makeAccount, stage } from './console.ts';
 
 const scene = stage();
@@ -155,7 +156,9 @@ testInBrowser('a role that is chosen as soon as the list is there stays chosen',
   await makeAccount(server, 'lena', 'viewer');
   const { page } = await visit('admin');
   // In the microtask after the list was added, before anything that runs after a paint.
-  await page.addInitScript(`
+  await prepare(
+    page,
+    `
     const observer = new MutationObserver(() => {
       const select = document.querySelector('select[aria-label="Role of lena"]');
       if (select === null) return;
@@ -164,7 +167,8 @@ testInBrowser('a role that is chosen as soon as the list is there stays chosen',
       select.dispatchEvent(new Event('change', { bubbles: true }));
     });
     observer.observe(document, { childList: true, subtree: true });
-  `);
+  `,
+  );
   await page.goto(at('/accounts'));
   await page.getByRole('button', { name: 'Apply the new role of lena' }).waitFor();
   // Effects run after a paint.
@@ -271,7 +275,7 @@ testInBrowser('a role that is chosen does not make the table wider than a window
       return scrollWidth - clientWidth;
     })()`);
     assert.is(wider, 0, locale);
-    await page.context().close();
+    await end(page);
   }
 });
 
@@ -291,7 +295,7 @@ for (const width of [1100, 1290]) {
           element.clientWidth,
         ]);
         assert.is(whole, shown, locale);
-        await page.context().close();
+        await end(page);
       }
     },
   );

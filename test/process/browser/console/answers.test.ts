@@ -5,6 +5,7 @@ import type { Route } from 'playwright-core';
 import { make, read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { testInBrowser } from '../browser.ts';
+import { prepare } from '../visits.ts';
 import { faults, fillPrices, hears, hold, loseResponse, missingSkus, stage } from './console.ts';
 
 const scene = stage();
@@ -340,7 +341,9 @@ testInBrowser('a failure in a dialog is reported in the dialog', async () => {
 testInBrowser('a response to a write that breaks off is said until the next write', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
-  await page.addInitScript(`
+  await prepare(
+    page,
+    `
     const real = fetch;
     let isBroken = false;
     globalThis.fetch = async (address, init) => {
@@ -349,7 +352,8 @@ testInBrowser('a response to a write that breaks off is said until the next writ
       isBroken = true;
       const pull = (body) => body.error(new TypeError('network error'));
       return new Response(new ReadableStream({ pull }), response);
-    };`);
+    };`,
+  );
   await page.goto(at('/skus'));
   await page.getByRole('switch').first().click();
   await hears(page, 'alert', 'The server does not answer.');

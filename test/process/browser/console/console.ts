@@ -1,12 +1,12 @@
 /** For the tests of the console in a browser: a server with the demo catalog, and visitors. */
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { available, launch } from '../../../support/chromium.ts';
+import { available } from '../../../support/chromium.ts';
 import { send, tokenFor } from '../../../support/client.ts';
 import { startServer, type TestServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
-import { type Look, open, type Visit } from '../browser.ts';
+import { endAll, type Look, open, prepare, type Visit } from '../visits.ts';
 
 export type Role = 'viewer' | 'editor' | 'admin';
 
@@ -14,7 +14,6 @@ const PASSWORD = 'correct horse battery staple';
 
 export interface Scene {
   readonly server: TestServer;
-  readonly browser: Browser;
   /** The address of a screen, such as `/skus/17`. */
   readonly at: (path: string) => string;
   /** A visitor with a token of the role; null for no token. */
@@ -22,7 +21,7 @@ export interface Scene {
 }
 
 /**
- * One server and one browser for a file of tests.
+ * One server for a file of tests.
  *
  * @param sharesVisits whether tests go on with the visit of another one; otherwise a visit ends with
  *   its test, also if that fails.
@@ -32,14 +31,13 @@ export function stage(sharesVisits = false): () => Scene {
   test.before(async () => {
     if (!available) return;
     const server = await startServer({ demo: true });
-    scene = sceneOf(server, await launch());
+    scene = sceneOf(server);
   });
   test.after.each(async () => {
-    if (sharesVisits) return;
-    for (const context of scene?.browser.contexts() ?? []) await context.close();
+    if (!sharesVisits) await endAll();
   });
   test.after(async () => {
-    await scene?.browser.close();
+    await endAll();
     await scene?.server.stop();
   });
   return () => {
@@ -48,23 +46,24 @@ export function stage(sharesVisits = false): () => Scene {
   };
 }
 
-function sceneOf(server: TestServer, browser: Browser): Scene {
+function sceneOf(server: TestServer): Scene {
   return {
     server,
-    browser,
     at: (path) => `${server.url}/console${path}`,
     async visit(role, look = {}) {
       // Without motion, so that colours do not change gradually.
       const options = { reducedMotion: 'reduce', ...look.options } as const;
-      const visit = await open(browser, { ...look, options });
+      const visit = await open({ ...look, options });
       if (role === null) return visit;
       const token = await tokenFor(role, { sub: `${role}-of-the-test` });
       // A token is stored once: one that ends must not come back with a reload.
-      await visit.page.addInitScript(`
-        if (!sessionStorage.getItem('test.signed-in')) {
+      await prepare(
+        visit.page,
+        `if (!sessionStorage.getItem('test.signed-in')) {
           sessionStorage.setItem('test.signed-in', 'yes');
           sessionStorage.setItem('catalog.session', ${JSON.stringify(token)});
-        }`);
+        }`,
+      );
       return visit;
     },
   };

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
+import { end } from '../visits.ts';
 import { faults, hears, hold, show, stage } from './console.ts';
 
 const scene = stage();
@@ -232,7 +233,7 @@ testInBrowser('every field has a description in English and in German', async ()
       const said = await page.getByRole('status').allTextContents();
       assert.is(said.join(''), '', `${name}: no message`);
     }
-    await page.context().close();
+    await end(page);
   }
 });
 

@@ -6,15 +6,16 @@
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { available, launch } from '../../../support/chromium.ts';
+import { available } from '../../../support/chromium.ts';
 import { tokenFor } from '../../../support/client.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { ROOT } from '../../../support/paths.ts';
 import { startServer, type TestServer } from '../../../support/server.ts';
-import { open, testInBrowser, type Visit } from '../browser.ts';
+import { testInBrowser } from '../browser.ts';
+import { endAll, open, prepare, type Visit } from '../visits.ts';
 import { faults, hears } from './console.ts';
 
 const SKUS = Number(process.env['CONSOLE_SKUS'] || 12_000);
@@ -22,7 +23,6 @@ const SKUS = Number(process.env['CONSOLE_SKUS'] || 12_000);
 /** The number as the console shows it. */
 const MANY = SKUS.toLocaleString('en');
 
-let browser: Browser;
 let server: TestServer;
 let visit: Visit;
 
@@ -33,16 +33,15 @@ test.before(async () => {
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   assert.is(status, 0, stderr);
   server = await startServer({ data });
-  browser = await launch();
-  visit = await open(browser);
+  visit = await open();
   const token = JSON.stringify(await tokenFor('editor'));
-  await visit.page.addInitScript(`sessionStorage.setItem('catalog.session', ${token})`);
+  await prepare(visit.page, `sessionStorage.setItem('catalog.session', ${token})`);
   await visit.page.goto(`${server.url}/console/skus`);
 });
 
 test.after(async () => {
   if (!available) return;
-  await browser.close();
+  await endAll();
   // Its pages are still being written, and no test reads them.
   await server.kill();
 });

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { make } from '../../../support/catalog.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
+import { prepare, setClock } from '../visits.ts';
 import { faults, hears, hold, show, stage } from './console.ts';
 
 const scene = stage();
@@ -156,12 +157,15 @@ testInBrowser(
 
 /** Goes back to a form that was scrolled, and holds its last part until the function is called. */
 async function backToForm(page: Page, at: (path: string) => string): Promise<() => void> {
-  await page.addInitScript(`
+  await prepare(
+    page,
+    `
     const { scrollTo } = globalThis;
     globalThis.scrollTo = (x, y) => {
       scrollTo(x, y);
       globalThis.begun ||= y > 0;
-    }`);
+    }`,
+  );
   await page.goto(at('/goods/1'));
   const sku = page.getByRole('link', { name: /^Auralune Phone 12, coral/ });
   await sku.scrollIntoViewIfNeeded();
@@ -179,7 +183,7 @@ testInBrowser(
     const { at, visit } = scene();
     const visitor = await visit('editor');
     const { page } = visitor;
-    await page.clock.install();
+    await setClock(page);
     const release = await backToForm(page, at);
     // The network is as slow as that.
     await page.clock.runFor(60_000);

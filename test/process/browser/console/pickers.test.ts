@@ -7,6 +7,7 @@ import { send, tokenFor } from '../../../support/client.ts';
 import type { TestServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
 import { overflow, testInBrowser, violationsOn } from '../browser.ts';
+import { prepare } from '../visits.ts';
 import { faults, focused, hears, hold, stage } from './console.ts';
 
 const scene = stage();
@@ -566,7 +567,9 @@ testInBrowser('text that is left before the first frame of a field stays in it',
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
-  await page.addInitScript(`
+  await prepare(
+    page,
+    `
     new MutationObserver((_, observer) => {
       const fields = document.querySelectorAll('#field-brand_id, #field-category3_id');
       if (fields.length < 2) return;
@@ -577,7 +580,8 @@ testInBrowser('text that is left before the first frame of a field stays in it',
         field.dispatchEvent(new InputEvent('input', { bubbles: true }));
         field.blur();
       }
-    }).observe(document, { childList: true, subtree: true });`);
+    }).observe(document, { childList: true, subtree: true });`,
+  );
   await page.goto(at('/goods/new'));
   for (const name of ['Brand', 'Category 3']) {
     const field = page.getByRole('combobox', { name, exact: true });

@@ -6,7 +6,8 @@ import { send, tokenFor } from '../../../support/client.ts';
 import { portFlags } from '../../../support/ports.ts';
 import { startServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
-import { open, testInBrowser } from '../browser.ts';
+import { testInBrowser } from '../browser.ts';
+import { end, open, prepare, setClock } from '../visits.ts';
 import { faults, hears, hold, makeAccount, signIn, stage } from './console.ts';
 
 const scene = stage();
@@ -180,7 +181,7 @@ testInBrowser(
     await makeAccount(server, 'cleo', 'editor');
     const visitor = await visit(null);
     const { page } = visitor;
-    await page.clock.install();
+    await setClock(page);
     await page.goto(at('/brands'));
     await signIn(page, 'cleo');
     await page.getByRole('row').nth(1).waitFor();
@@ -214,9 +215,11 @@ testInBrowser('a user who signs out while the session is renewed stays signed ou
   await makeAccount(server, 'nina', 'editor');
   const visitor = await visit(null);
   const { page } = visitor;
-  await page.clock.install();
+  await setClock(page);
   // Holds the body of the renewal, until the test calls release().
-  await page.addInitScript(`
+  await prepare(
+    page,
+    `
     const json = Response.prototype.json;
     const held = Promise.withResolvers();
     Response.prototype.json = async function () {
@@ -226,7 +229,8 @@ testInBrowser('a user who signs out while the session is renewed stays signed ou
         await held.promise;
       }
       return body;
-    };`);
+    };`,
+  );
   await page.goto(at('/brands'));
   await signIn(page, 'nina');
   await page.getByRole('row').nth(1).waitFor();
@@ -316,7 +320,7 @@ for (const [sku, name, next, isAnswered] of [
       for (const each of [name, next]) await makeAccount(server, each, 'editor');
       const visitor = await visit(null);
       const { page } = visitor;
-      await page.clock.install();
+      await setClock(page);
       await page.goto(at('/skus'));
       await signIn(page, name);
       const { stock } = await read(server, `/admin/skus/${sku}/`);
@@ -350,7 +354,7 @@ testInBrowser('the next user is told nothing of a deletion that a sign-out has e
   for (const name of ['Left a', 'Left b']) await make(server, '/admin/brands/', { name });
   const visitor = await visit(null);
   const { page } = visitor;
-  await page.clock.install();
+  await setClock(page);
   await page.goto(at('/brands?q=Left'));
   await signIn(page, 'olga');
   await page.getByLabel('Select all on this page').check();
@@ -380,10 +384,10 @@ testInBrowser('the next user is told nothing of a deletion that a sign-out has e
 testInBrowser('unsaved input survives a crash and a restart of the server', async () => {
   const args = ['--base-path', '/api', ...(await portFlags())];
   const first = await startServer({ demo: true, args });
-  const visitor = await open(scene().browser);
+  const visitor = await open();
   const { page } = visitor;
   const token = await tokenFor('editor');
-  await page.addInitScript(`sessionStorage.setItem('catalog.session', ${JSON.stringify(token)})`);
+  await prepare(page, `sessionStorage.setItem('catalog.session', ${JSON.stringify(token)})`);
   await page.goto(`${first.url}/api/console/brands/1`);
   await page.getByLabel('Name').fill('Survives a crash');
   await first.kill();
@@ -397,7 +401,7 @@ testInBrowser('unsaved input survives a crash and a restart of the server', asyn
     faults(visitor, [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/]),
     [],
   );
-  await page.context().close();
+  await end(page);
   await second.stop();
 });
 

@@ -3,7 +3,8 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../../../support/client.ts';
-import { overflow, shoot, testInBrowser, type Visit, violationsOn } from '../browser.ts';
+import { overflow, shoot, testInBrowser, violationsOn } from '../browser.ts';
+import { end, type Visit } from '../visits.ts';
 import { faults, makeAccount, show, stage } from './console.ts';
 
 const scene = stage(true);
@@ -132,7 +133,7 @@ for (const [name, { path, ready, asks = false }] of Object.entries(SCREENS)) {
         if (asks) await page.getByRole('button', { name: 'Leave', exact: true }).click();
       } catch (error) {
         // A dialog that is still open must not fail the screens that follow.
-        await page.context().close();
+        await end(page);
         visitor = null;
         throw error;
       }
@@ -182,7 +183,7 @@ testInBrowser(
 testInBrowser('no screen logs an error or sends a request to another host', async () => {
   const all = await seen();
   assert.equal(faults(all, [/\/admin\/skus\/99999\//]), []);
-  await all.page.context().close();
+  await end(all.page);
 });
 
 testInBrowser('the form to sign in passes axe, in English and in German', async () => {
@@ -196,7 +197,7 @@ testInBrowser('the form to sign in passes axe, in English and in German', async 
     assert.equal(await violationsOn(visit.page), []);
     assert.is(await visit.page.locator('html').getAttribute('lang'), locale.slice(0, 2));
     assert.equal(faults(visit), []);
-    await visit.page.context().close();
+    await end(visit.page);
   }
 });
 
@@ -207,7 +208,7 @@ testInBrowser('the form to sign in fits in the window', async () => {
   await page.getByLabel('User name').waitFor();
   const hidden = await page.evaluate('document.documentElement.scrollHeight - window.innerHeight');
   assert.is(hidden, 0, 'pixels below the window');
-  await page.context().close();
+  await end(page);
 });
 
 testInBrowser('the form to sign in explains how to add the first account', async () => {
@@ -215,7 +216,7 @@ testInBrowser('the form to sign in explains how to add the first account', async
   await page.goto(scene().at('/'));
   await page.getByText('No account yet?').click();
   assert.ok(await page.getByText('catalog-server users add ann --role admin').isVisible());
-  await page.context().close();
+  await end(page);
 });
 
 testInBrowser('the list is requested before the scripts of the console are loaded', async () => {
@@ -237,7 +238,7 @@ testInBrowser('the list is requested before the scripts of the console are loade
   const paths = lists.map((each) => each.replace(scene().server.url, '')).sort();
   assert.equal(paths, ['/admin/skus/?sortby=price&page=1&per_page=20', '/admin/summary/']);
   assert.equal([...new Set(loaded)].slice(0, 3).sort(), ['console', 'early', 'main']);
-  await page.context().close();
+  await end(page);
 });
 
 testInBrowser(
@@ -250,7 +251,7 @@ testInBrowser(
     await page.getByRole('button', { name: 'Speichern' }).waitFor();
     await page.reload();
     assert.is(await page.getByLabel('Preis', { exact: true }).inputValue(), '329,00');
-    await page.context().close();
+    await end(page);
   },
 );
 
@@ -287,7 +288,7 @@ testInBrowser(
     ];
     assert.ok(text !== null && close !== null && close.x >= text.x + text.width, 'beside the text');
     assert.equal(faults(own, [/409/]), []);
-    await page.context().close();
+    await end(page);
   },
 );
 

@@ -5,7 +5,8 @@ import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
 import { send, tokenFor } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
-import { type Look, overflow, shoot, testInBrowser, violationsOn } from '../../browser.ts';
+import { overflow, shoot, testInBrowser, violationsOn } from '../../browser.ts';
+import { type Look } from '../../visits.ts';
 import { faults, hears, hold, stage } from '../console.ts';
 
 const scene = stage();

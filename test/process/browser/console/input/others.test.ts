@@ -5,6 +5,7 @@ import { make, read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
 import { shoot, testInBrowser, violationsOn } from '../../browser.ts';
+import { end, setClock } from '../../visits.ts';
 import { faults, fillPrices, focused, hears, hold, missingSkus, stage } from '../console.ts';
 
 const scene = stage();
@@ -15,7 +16,7 @@ testInBrowser('a category that another user has created meanwhile can be chosen'
   const { server, at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
-  await page.clock.install();
+  await setClock(page);
   await page.goto(at('/goods/1'));
   const field = page.getByLabel('Category 3');
   await field.waitFor();
@@ -34,7 +35,7 @@ testInBrowser('a tree of categories that cannot be read again stays in use', asy
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
-  await page.clock.install();
+  await setClock(page);
   await page.goto(at('/goods/1'));
   const field = page.getByLabel('Category 3');
   await field.waitFor();
@@ -69,7 +70,7 @@ testInBrowser('an item that another user has deleted is said to be deleted', asy
     await page.getByRole('button', { name: remove }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: remove }).click();
     await hears(page, 'alert', gone);
-    await page.context().close();
+    await end(page);
   }
 });
 

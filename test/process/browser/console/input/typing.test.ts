@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../../support/catalog.ts';
 import { testInBrowser } from '../../browser.ts';
+import { setClock } from '../../visits.ts';
 import { faults, hears, hold, stage } from '../console.ts';
 
 const scene = stage();
@@ -12,7 +13,7 @@ testInBrowser('a search keeps a key that is pressed when the pause before it end
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
-  await page.clock.install({ time: 0 });
+  await setClock(page, { time: 0 });
   await page.goto(at('/skus'));
   await page.getByText('1–20 of 36').waitFor();
   await page.clock.pauseAt(1_000_000);
@@ -34,7 +35,7 @@ testInBrowser('a search that is cleared at once does not come back', async () =>
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
-  await page.clock.install({ time: 0 });
+  await setClock(page, { time: 0 });
   await page.goto(at('/skus?q=kettl'));
   await page.getByText('1–3 of 3').waitFor();
   await page.clock.pauseAt(1_000_000);

@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
 import { testInBrowser } from '../../browser.ts';
+import { prepare } from '../../visits.ts';
 import { faults, hears, show, stage } from '../console.ts';
 
 const scene = stage();
@@ -281,7 +282,9 @@ testInBrowser('what is typed before the first frame of a form is not lost', asyn
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
-  await page.addInitScript(`
+  await prepare(
+    page,
+    `
     new MutationObserver((_, observer) => {
       const field = document.querySelector('form.item input');
       if (field === null) return;
@@ -291,7 +294,8 @@ testInBrowser('what is typed before the first frame of a form is not lost', asyn
       const isKept = Object.keys(sessionStorage).some((key) => key.startsWith('catalog.draft.'));
       const isAsked = !dispatchEvent(new Event('beforeunload', { cancelable: true }));
       console.info(JSON.stringify({ isKept, isAsked }));
-    }).observe(document, { childList: true, subtree: true });`);
+    }).observe(document, { childList: true, subtree: true });`,
+  );
   const said = page.waitForEvent('console', (message) => message.type() === 'info');
   await page.goto(at('/brands/new'));
   assert.equal(JSON.parse((await said).text()), { isKept: true, isAsked: true });

@@ -5,6 +5,7 @@ import { make, read } from '../../../../support/catalog.ts';
 import { send } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
 import { overflow, shoot, testInBrowser, violationsOn } from '../../browser.ts';
+import { end, prepare } from '../../visits.ts';
 import { faults, focused, stage } from '../console.ts';
 
 const scene = stage();
@@ -63,7 +64,7 @@ testInBrowser('paper has all columns of a list in dark text, and nothing to pres
       'rgb(255, 255, 255)',
     );
     await shoot(page, `print-${dark}`, false);
-    await page.context().close();
+    await end(page);
   }
 });
 
@@ -150,7 +151,7 @@ testInBrowser('hundreds of options leave the field that adds one in sight', asyn
     assert.is(await overflow(page), 0);
     assert.equal(faults(visitor), []);
     await shoot(page, `options-${width}`, false);
-    await page.context().close();
+    await end(page);
   }
 });
 
@@ -257,7 +258,7 @@ testInBrowser('the German navigation breaks no word', async () => {
     const { height = 99 } = (await link.boundingBox()) ?? {};
     assert.ok(height < 40, `${height} pixels high`);
     await shoot(page, `german-navigation-${width}`, false);
-    await page.context().close();
+    await end(page);
   }
 });
 
@@ -280,9 +281,7 @@ testInBrowser('a choice of columns keeps those that another tab has made since',
   const session = await page
     .goto(at('/brands'))
     .then(() => page.evaluate<string>("sessionStorage.getItem('catalog.session')"));
-  await other.addInitScript(
-    `sessionStorage.setItem('catalog.session', ${JSON.stringify(session)})`,
-  );
+  await prepare(other, `sessionStorage.setItem('catalog.session', ${JSON.stringify(session)})`);
   await other.goto(at('/skus'));
   for (const [tab, column] of [
     [other, 'Cost price'],

@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { read } from '../../../../support/catalog.ts';
 import { shoot, testInBrowser } from '../../browser.ts';
+import { end } from '../../visits.ts';
 import { faults, hears, priceIn, signIn, stage } from '../console.ts';
 
 const scene = stage();
@@ -137,7 +138,7 @@ testInBrowser('the home screen warns in the language of the user', async () => {
     await page.goto(at('/'));
     await page.getByRole('listitem').filter({ hasText: text }).waitFor();
     await shoot(page, `home-${locale}`, false);
-    await page.context().close();
+    await end(page);
   }
 });
 
@@ -156,7 +157,7 @@ testInBrowser(
       await page.route('**/admin/brands/2/', (route) => route.fulfill({ json: null }));
       await page.getByRole('button', { name: save }).click();
       await hears(page, 'alert', text);
-      await page.context().close();
+      await end(page);
     }
   },
 );

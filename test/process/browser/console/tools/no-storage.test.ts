@@ -3,17 +3,21 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { testInBrowser } from '../../browser.ts';
+import { prepare } from '../../visits.ts';
 import { faults, hears, makeAccount, signIn, stage } from '../console.ts';
 
 const scene = stage();
 
 async function forbidStorage(page: Page): Promise<void> {
-  await page.addInitScript(`
+  await prepare(
+    page,
+    `
     for (const name of ['sessionStorage', 'localStorage']) {
       Object.defineProperty(window, name, {
         get() { throw new DOMException('access is denied', 'SecurityError'); },
       });
-    }`);
+    }`,
+  );
 }
 
 testInBrowser('an editor signs in and saves; a reload asks for the password again', async () => {

@@ -6,6 +6,7 @@ import { make, read } from '../../../../support/catalog.ts';
 import { sent } from '../../../../support/client.ts';
 import { until } from '../../../../support/until.ts';
 import { shoot, testInBrowser } from '../../browser.ts';
+import { setClock } from '../../visits.ts';
 import {
   faults,
   focused,
@@ -240,7 +241,7 @@ testInBrowser('F8 leads to the messages and back, and they stay meanwhile', asyn
   const { at, visit } = scene();
   const visitor = await visit('editor');
   const { page } = visitor;
-  await page.clock.install();
+  await setClock(page);
   await page.goto(at('/skus'));
   const row = page.getByRole('row').nth(5);
   const launched = row.getByRole('switch');

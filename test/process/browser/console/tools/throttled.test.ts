@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import type { Page } from 'playwright-core';
 import { make, read } from '../../../../support/catalog.ts';
 import { testInBrowser } from '../../browser.ts';
+import { setClock } from '../../visits.ts';
 import { faults, hears, stage } from '../console.ts';
 
 const scene = stage();
@@ -76,7 +77,7 @@ for (const [locale, save, waiting] of [
     const { at, visit } = scene();
     const visitor = await visit('editor', { options: { locale } });
     const { page } = visitor;
-    await page.clock.install();
+    await setClock(page);
     await page.goto(at('/brands/2'));
     await page.getByLabel('Name', { exact: true }).fill(`Saved after a wait in ${locale}`);
     // A proxy that does not say how long is given a second.
@@ -99,7 +100,7 @@ testInBrowser('a dialog says that it waits, as the message of the page is behind
   for (const name of names) await make(server, '/admin/brands/', { name });
   const visitor = await visit('editor', { width: 320 });
   const { page } = visitor;
-  await page.clock.install();
+  await setClock(page);
   await page.goto(at('/brands?q=waits'));
   const dialog = page.locator('dialog');
   const waiting = dialog.getByRole('status').filter({ hasText: WAITING });
