@@ -17,6 +17,7 @@ import { withOwnership } from '../../store/directory.ts';
 import { isVacant, type ReceivedBase } from '../../store/hosts/install-base.ts';
 import { clusterMembership } from '../cluster/membership.ts';
 import { keepClusterSettings } from '../cluster/settings-file.ts';
+import { unlessStopped } from '../signals.ts';
 import type { Host, HostParts } from './host.ts';
 import { hostToken } from './host-token.ts';
 import { notifyPredecessors } from './notify-predecessor.ts';
@@ -55,7 +56,8 @@ export class ClusterHost implements Host {
   }
 
   /**
-   * Takes the base, if the host needs one, and opens the catalog.
+   * Takes the base, if the host needs one, and opens the catalog. If the server is to end, this does
+   * not wait for a log that is silent: what waits for it is left as by a start that is stopped.
    *
    * @throws CatalogError `store_missing` if no other host gives a base; what opening a catalog and
    *   the disk throw.
@@ -85,8 +87,8 @@ export class ClusterHost implements Host {
       return received;
     });
     if (base === null || stop.aborted) return;
-    await this.#open();
-    this.#needsBase = false;
+    await unlessStopped(stop, this.#open());
+    this.#needsBase = stop.aborted;
   }
 
   #base(): Promise<ReceivedBase | null> {
@@ -108,7 +110,11 @@ export class ClusterHost implements Host {
     const { log } = observability;
     // They are read once here, and followed once the host has its catalog.
     const credentials = this.#cluster.credentials(disk, directory, () => {});
-    await exclusively(directory, () => credentials.pull());
+    await unlessStopped(
+      signal,
+      exclusively(directory, () => credentials.pull()),
+    );
+    signal.throwIfAborted();
     const primary = new HttpPrimary({
       address: { origin, basePath },
       token: () => hostToken(directory, env['CATALOG_JWT_SECRET']),

@@ -75,7 +75,7 @@ async function askAll(
   for (const peer of peers) {
     if (signal.aborted) return null;
     try {
-      return await verified(await take(peer), verify);
+      return await verified(await take(peer), verify, signal);
     } catch (error) {
       if (signal.aborted) return null;
       note(messageOf(error));
@@ -84,9 +84,14 @@ async function askAll(
   return null;
 }
 
-async function verified(base: ReceivedBase, verify: Options['verify']): Promise<ReceivedBase> {
+async function verified(
+  base: ReceivedBase,
+  verify: Options['verify'],
+  signal: AbortSignal,
+): Promise<ReceivedBase> {
   try {
-    await verify(base);
+    const stopped = () => signal.throwIfAborted();
+    await withTimeout(verify(base), Number.POSITIVE_INFINITY, stopped, signal);
     return base;
   } catch (error) {
     await base.abandon();

@@ -1,6 +1,11 @@
 /** A host with an empty directory joins a log whose first change sets were trimmed (spec 15.24). */
+import { existsSync } from 'node:fs';
+import { createServer, request as requestTo } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DATA_FILES } from '../../../src/data-files.ts';
 import { EtcdClient } from '../../../src/hosts/cluster/etcd-client.ts';
 import { EtcdLog } from '../../../src/hosts/cluster/etcd-log.ts';
 import { send } from '../../support/client.ts';
@@ -35,10 +40,14 @@ uvuTest.after.each(killServers);
 const HASTE = ['--log-timeout', '3s', '--log-level', 'info', '--log-format', 'text'];
 
 /** Starts a host; without `env` its keys are in files, which the log shares. */
-async function start(prefix: string, data: string, env?: Record<string, string>) {
+async function start(
+  prefix: string,
+  data: string,
+  { env, log = etcd.url(prefix) }: { env?: Record<string, string>; log?: string } = {},
+) {
   const [port] = await freePorts(1);
   const own = ['--port', `${port}`, '--advertise', `http://127.0.0.1:${port}`];
-  const args = [...own, '--log', etcd.url(prefix), ...HASTE];
+  const args = [...own, '--log', log, ...HASTE];
   return startServer({ data, args, ownKeys: true, ...(env !== undefined && { env }) });
 }
 
@@ -73,6 +82,34 @@ async function ready(server: TestServer, other?: TestServer): Promise<void> {
     }
     return (await readiness(server)).status === 200;
   });
+}
+
+/** A node of etcd that falls silent: it takes the requests that come then, and does not respond. */
+async function startSilencing(isSilent: () => boolean) {
+  let held = 0;
+  const server = createServer((incoming, outgoing) => {
+    if (isSilent()) {
+      held += 1;
+      return;
+    }
+    const { method, headers, url = '' } = incoming;
+    const to = requestTo(`${etcd.endpoints[0]}${url}`, { method, headers, agent: false });
+    to.on('response', (response) => {
+      outgoing.writeHead(response.statusCode ?? 0, response.headers);
+      response.pipe(outgoing);
+    });
+    to.on('error', (error) => outgoing.destroy(error));
+    incoming.pipe(to);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: (prefix: string) => `etcd://127.0.0.1:${(server.address() as AddressInfo).port}/${prefix}`,
+    held: () => held,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
 
 const book = (name: string) => ({ body: { name, pub_date: '2026-11-22' } });
@@ -113,13 +150,24 @@ test('a host with an empty directory fetches its base from another host as soon 
 test('a host with other keys gets no base, and its directory cannot be served alone', async () => {
   await startOld('keys', temporaryDirectory());
   const data = temporaryDirectory();
-  const stranger = await start('keys', data, { CATALOG_JWT_SECRET: SECRET });
+  const stranger = await start('keys', data, { env: { CATALOG_JWT_SECRET: SECRET } });
   await until('it says why', () => stranger.said().includes('have the same CATALOG_JWT_SECRET'));
   assert.is((await readiness(stranger)).status, 503);
   assert.is((await stranger.stop()).status, 0, 'it ends in order');
   const alone = await runCommand(['serve', '--data', data, '--port', '0']);
   assert.is(alone.status, 1);
   assert.match(alone.stderr, 'only serve --log may write to it');
+});
+
+test('a host that is stopped when it has its base, and the log has fallen silent, ends in order', async () => {
+  await startOld('silent', temporaryDirectory());
+  const data = temporaryDirectory();
+  await using node = await startSilencing(() => existsSync(join(data, DATA_FILES.base)));
+  const young = await start('silent', data, { log: node.url('silent') });
+  await until('it waits for the log', () => node.held() > 0);
+  const { status, stderr } = await young.stop();
+  assert.is(status, 0, stderr);
+  assert.not.match(stderr, 'cannot be used');
 });
 
 uvuTest.run();

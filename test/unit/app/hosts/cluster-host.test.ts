@@ -10,16 +10,16 @@ import { quickDisk } from '../../../support/disk.ts';
 import { codeOf } from '../../../support/failure.ts';
 import { turn } from '../../../support/turns.ts';
 
-/** A host of a log that does not keep all change sets. @param others gives the other hosts. */
-function clusterHost(others: () => Promise<[]>) {
+/** A host of a log that does not keep all change sets. @param cluster what the host asks. */
+function clusterHost(cluster: Pick<Cluster, 'others'> & { readonly credentials?: () => object }) {
   const data = temporaryDirectory();
   const stopping = new AbortController();
   const warnings: string[] = [];
   const host = new ClusterHost(
-    { originOfHistory: async () => null, others } as unknown as Cluster,
+    { originOfHistory: async () => null, ...cluster } as unknown as Cluster,
     {
       options: { data },
-      context: { disk: quickDisk },
+      context: { disk: quickDisk, env: {} },
       observability: { log: { warn: (message: string) => void warnings.push(message) } },
       stop: stopping.signal,
     } as unknown as HostParts,
@@ -28,7 +28,7 @@ function clusterHost(others: () => Promise<[]>) {
 }
 
 test('a host that cannot take a base says why', async () => {
-  const { host, data } = clusterHost(async () => []);
+  const { host, data } = clusterHost({ others: async () => [] });
   await host.begin();
   assert.is(host.reason(), 'this host is fetching a base from another host (0 %)');
   const lock = ownDirectory(data, 'serve');
@@ -39,9 +39,11 @@ test('a host that cannot take a base says why', async () => {
 test('a host that is stopped does not wait for a log that is silent, and takes no base', async () => {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<[]>();
-  const { host, stopping, warnings } = clusterHost(() => {
-    asked.resolve();
-    return answer.promise;
+  const { host, stopping, warnings } = clusterHost({
+    others() {
+      asked.resolve();
+      return answer.promise;
+    },
   });
   await host.begin();
   const running = host.run();
@@ -50,6 +52,27 @@ test('a host that is stopped does not wait for a log that is silent, and takes n
   await running;
   answer.reject(new Error('no answer in 3000 ms'));
   await turn();
+  assert.equal(warnings, []);
+  assert.ok(host.reason() !== null, 'it has no catalog');
+});
+
+test('a host that is stopped while it reads the keys from a log that is silent asks no host for a base', async () => {
+  const asked = Promise.withResolvers<void>();
+  const origin = 'http://127.0.0.1:1';
+  const peer = { name: 'a', origin, sequence: 7, baseBytes: 0, isInSync: true };
+  const pull = () => {
+    asked.resolve();
+    return new Promise(() => {});
+  };
+  const { host, stopping, warnings } = clusterHost({
+    others: async () => [peer],
+    credentials: () => ({ pull }),
+  });
+  await host.begin();
+  const running = host.run();
+  await asked.promise;
+  stopping.abort();
+  await running;
   assert.equal(warnings, []);
   assert.ok(host.reason() !== null, 'it has no catalog');
 });

@@ -158,6 +158,17 @@ test('a host that is stopped gets no base and reports no error', async () => {
   assert.equal(seen, { asked: ['a'], abandoned: [], warnings: [] });
 });
 
+test('a host that is stopped while a silent log is asked about a base removes the base, and waits no longer', async () => {
+  const { run, seen, world, end } = join();
+  world.hosts = [[host('a', 7), host('b', 6)]];
+  world.verify = () => {
+    setImmediate(end);
+    return new Promise(() => {});
+  };
+  assert.is(await run(), null);
+  assert.equal(seen, { asked: ['a'], abandoned: [7], warnings: [] });
+});
+
 test('a host that is stopped in the last round does not report that no other host gives a base', async () => {
   const { run, world, end } = join(1);
   world.hosts = [[host('a', 7)]];
