@@ -44,11 +44,11 @@ const UNAUTHENTICATED = 16;
  */
 const OLD_TOKEN = /revision of auth store is old/;
 
-/**
- * What all nodes refuse alike: they share their roles and the alarm about the quota. The size of a
- * request, and how many requests may wait, are limits of each node.
- */
+/** What all nodes refuse alike: they share their roles and the alarm about the quota. */
 const REFUSED_BY_ALL = /permission denied|database space exceeded/;
+
+/** What the only node refuses each time. Of several nodes, each has its own limit for the size. */
+const REFUSED_BY_ONLY = /permission denied|database space exceeded|is too large|larger than max/;
 
 /** gRPC's `DEADLINE_EXCEEDED` and `UNAVAILABLE`: the node has no majority. */
 const WITHOUT_MAJORITY: ReadonlySet<number> = new Set([4, 14]);
@@ -111,8 +111,8 @@ export class EtcdClient {
     try {
       return await this.#authorized(path, body);
     } catch (error) {
-      const isRefusedByAll = error instanceof EtcdFailure && REFUSED_BY_ALL.test(error.message);
-      if (!isRefusedByAll) this.#leave(node);
+      const refused = this.#options.endpoints.length === 1 ? REFUSED_BY_ONLY : REFUSED_BY_ALL;
+      if (!(error instanceof EtcdFailure && refused.test(error.message))) this.#leave(node);
       throw unreachable(error);
     }
   }

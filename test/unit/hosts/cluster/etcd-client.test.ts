@@ -172,12 +172,32 @@ test('when a call to the only node fails, the watches at it end as well', async 
   assert.match(String(await watch), 'was aborted');
 });
 
+test('a request that is too large for one node is sent to another one the next time', async () => {
+  const refusal = { error: 'etcdserver: request is too large', code: 3 };
+  const [strict, up] = [await node(UP), await node(UP)];
+  const client = clientOf([strict, up]);
+  await client.call('kv/txn', {});
+  for (const each of [strict, up]) each.become({ status: 400, body: refusal });
+  const asked = () => [strict, up].map((each) => each.asked.filter((url) => url === '/v3/kv/put'));
+  for (const _ of [1, 2]) {
+    assert.match(String(await client.call('kv/put', {}).catch(messageOf)), refusal.error);
+  }
+  assert.equal(asked(), [['/v3/kv/put'], ['/v3/kv/put']]);
+});
+
 const REFUSALS = [
-  { error: 'etcdserver: permission denied', code: 7 },
-  { error: 'etcdserver: mvcc: database space exceeded', code: 8 },
+  { nodes: 2, error: 'etcdserver: permission denied', code: 7 },
+  { nodes: 2, error: 'etcdserver: mvcc: database space exceeded', code: 8 },
+  // Another node could take the request, but there is none.
+  { nodes: 1, error: 'etcdserver: request is too large', code: 3 },
+  {
+    nodes: 1,
+    error: 'grpc: received message larger than max (2097160 vs. 2097152)',
+    code: 8,
+  },
 ];
 
-for (const refusal of REFUSALS) {
+for (const { nodes, ...refusal } of REFUSALS) {
   test(`a call that every node would refuse ends no watch: ${refusal.error}`, async () => {
     let watch: ServerResponse | undefined;
     const living = await rawNode((response) => {
@@ -190,7 +210,7 @@ for (const refusal of REFUSALS) {
         response.writeHead(200).end('{}');
       }
     });
-    const client = clientOf([living, await node(UP)]);
+    const client = clientOf([living, await node(UP)].slice(0, nodes));
     const messages = client.watch({}, new AbortController().signal);
     assert.equal(await messages.next(), { done: false, value: { nth: 1 } });
     assert.match(String(await client.call('refused', {}).catch(messageOf)), refusal.error);
