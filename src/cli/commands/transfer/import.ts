@@ -31,7 +31,7 @@ export interface ImportOptions extends ImportSettings {
 /** Milliseconds between two attempts to get the store from another import. */
 const RETRY_MS = 250;
 
-/** Attempts before a wait is reported, in 5 seconds. */
+/** Attempts that find another import before the wait is reported, in 5 seconds. */
 const SILENT_ATTEMPTS = 20;
 
 /** Attempts in which the holder of the store may be unknown, because it is changing. */
@@ -117,11 +117,11 @@ async function importWhole(
         if (found !== null) return found;
         continue;
       }
-      if (command === undefined) unknown += 1;
-      else if (command !== 'import') throw opened;
-      if (unknown > MAX_UNKNOWN) throw opened;
-      waits += 1;
-      if (waits === SILENT_ATTEMPTS) context.warn(`waiting for another import into ${data}`);
+      if (command === 'import') {
+        waits += 1;
+        if (waits === SILENT_ATTEMPTS) context.warn(`waiting for another import into ${data}`);
+      } else if (command === undefined && unknown < MAX_UNKNOWN) unknown += 1;
+      else throw opened;
       await wait(RETRY_MS);
     }
   } finally {

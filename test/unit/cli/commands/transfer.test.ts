@@ -22,6 +22,7 @@ import { readSnapshot } from '../../../../src/store/directory.ts';
 import { Store } from '../../../../src/store/store.ts';
 import { read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
+import { codeOf } from '../../../support/failure.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk, refusableDisk } from '../../../support/disk.ts';
 import { COLLECTIONS } from '../../../support/imports.ts';
@@ -490,10 +491,8 @@ test('concurrent imports all succeed', async () => {
   );
 });
 
-test('an import waits while another import is using the store, and says so once', async () => {
-  const data = await demo();
-  const other = await ownedBy('import', data);
-  const warnings: string[] = [];
+/** Imports a brand. @param warnings takes the lines on standard error before the error. */
+function importBrand(data: string, warnings: string[]): Promise<void> {
   const options = {
     data,
     file: fileOf('name\r\nNew\r\n'),
@@ -506,7 +505,14 @@ test('an import waits while another import is using the store, and says so once'
     maxImport: 1000,
   } as const;
   const warn = (line: string) => void warnings.push(line);
-  const importing = importFile(options, { ...contextOf(), warn });
+  return importFile(options, { ...contextOf(), warn });
+}
+
+test('an import waits while another import is using the store, and says so once', async () => {
+  const data = await demo();
+  const other = await ownedBy('import', data);
+  const warnings: string[] = [];
+  const importing = importBrand(data, warnings);
   await until('it says so', () => warnings.length > 0);
   await other.close();
   await importing;
@@ -530,6 +536,17 @@ test('import waits while it is not known who uses the store, because that is cha
   const { status, stderr } = await importing;
   assert.equal([status, stderr], [0, '']);
   assert.is(brandsIn(data).at(-1), 'New');
+});
+
+test('import fails if it stays unknown who uses the store, and does not say that it is an import', async () => {
+  const data = await demo();
+  const lock = new FileLock(join(data, 'lock'));
+  assert.ok(lock.tryLock());
+  lock.note('');
+  const warnings: string[] = [];
+  assert.is(await codeOf(importBrand(data, warnings)), 'store_locked');
+  assert.equal(warnings, []);
+  lock.close();
 });
 
 test('import fails at once if another command than serve or import is using the store', async () => {
