@@ -14,7 +14,7 @@ type StopSignal = keyof typeof STATUSES;
  * Milliseconds within which a second SIGINT or SIGHUP counts as a copy of the first: a terminal
  * sends it to every foreground process, and npm, Bun or a shell passes it on to its children.
  */
-const REPEATED_SIGNAL_MS = 20;
+export const REPEATED_SIGNAL_MS = 20;
 
 /** The part of `process` that is used here. */
 export interface SignalSource {

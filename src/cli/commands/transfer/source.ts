@@ -1,6 +1,8 @@
 /** The file that `import` reads, and its other settings. */
 import type { Context } from '../../../app/context.ts';
 import { limitedFile, readInTurns } from '../../../app/imports/import-files.ts';
+import { REPEATED_SIGNAL_MS } from '../../../app/signals.ts';
+import { type Delay, delayed } from '../../../delay.ts';
 import { CatalogError } from '../../../errors.ts';
 import type { Format } from '../../../resources/transfer/formats.ts';
 import type { ImportProgress } from '../../../resources/transfer/import-state.ts';
@@ -40,18 +42,23 @@ export function sourceOf(file: string, maxImport: number, context: Context): Sou
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Calls `stop` at the first signal; a second one, of any kind, ends the process.
+ * Calls `stop` at the first signal; a second one, of any kind, ends the process. A SIGINT or SIGHUP
+ * soon after the first signal is a copy: most shells pass on the SIGHUP of a terminal that is closed.
  *
  * @returns what undoes this.
  */
-export function onSignal(stop: () => void): () => void {
+export function onSignal(stop: () => void, after: Delay = delayed): () => void {
+  let cancel: (() => void) | null = null;
   const undo = () => {
-    for (const signal of SIGNALS) process.off(signal, first);
+    cancel?.();
+    for (const signal of SIGNALS) process.off(signal, listener);
   };
-  const first = () => {
-    undo();
+  const listener = () => {
+    if (cancel !== null) return;
+    cancel = after(undo, REPEATED_SIGNAL_MS);
+    process.off('SIGTERM', listener);
     stop();
   };
-  for (const signal of SIGNALS) process.on(signal, first);
+  for (const signal of SIGNALS) process.on(signal, listener);
   return undo;
 }
