@@ -5,6 +5,7 @@ import { CreationKey } from '../../api/creation-key.ts';
 import { isGone, isPassing } from '../../api/client.ts';
 import { collectionOf } from '../../api/collections.ts';
 import { change, type Changes, create, load, type Loaded } from '../../api/items.ts';
+import { textOf } from '../../api/text-of.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
@@ -68,24 +69,34 @@ interface Entered {
  * Adds what is entered, one after the other, while the user types the next one.
  *
  * @param text of the field. A text that is refused is put back, unless another one is there by then.
+ *   If it was entered again, it is sent by the request that failed, which creates it once.
  */
 function useAdding(props: AddProps, text: Signal<string>) {
   const added = useSignal('');
   const waiting = useSignal<readonly Entered[]>([]);
+  /** The texts that the server has added, until they are among the existing ones. */
+  const unread = useRef<readonly string[]>([]);
+  unread.current = unread.current.filter((each) => !props.existing.includes(each));
   /** The text that was entered last if it was there already. */
   const repeated = useSignal<string | null>(null);
   const creation = useRef(new CreationKey());
   const isShown = useShown();
+  const isThere = (wanted: string) =>
+    props.existing.includes(wanted) ||
+    unread.current.includes(wanted) ||
+    waiting.value.some((each) => each.text === wanted);
   const send = async (entered: Entered) => {
     const item = await createFrom(props, entered.text, entered.creation);
     const isLast = text.value.trim() === '' && waiting.value.every((each) => each === entered);
+    unread.current = [...unread.current, textOf(item[collectionOf(props.collection).title])];
     props.onAdded(item, isLast);
     added.value = entered.text;
     // The screen that the user has gone on to may show it.
     if (!isShown()) catalogVersion.value += 1;
   };
   const fail = (entered: Entered, error: unknown) => {
-    if (isShown() && text.value === '') {
+    const isEnteredAgain = repeated.value === entered.text && text.value.trim() === entered.text;
+    if (isShown() && (text.value === '' || isEnteredAgain)) {
       text.value = entered.text;
       creation.current = entered.creation;
       complain(error);
@@ -101,19 +112,20 @@ function useAdding(props: AddProps, text: Signal<string>) {
   const add = async () => {
     const entered = text.value.trim();
     if (entered === '') return;
-    const others = [...props.existing, ...waiting.value.map((each) => each.text)];
-    repeated.value = others.includes(entered) ? entered : null;
+    repeated.value = isThere(entered) ? entered : null;
     if (repeated.value !== null) return;
     waiting.value = [...waiting.value, { text: entered, creation: creation.current }];
     text.value = '';
     creation.current = new CreationKey();
     if (waiting.value.length === 1) await whileSaving(sendAll);
   };
+  const typed = text.value.trim();
   return {
     add,
     added: added.value,
     waiting: waiting.value.map((each) => each.text).join(' '),
-    isRepeated: repeated.value === text.value.trim(),
+    // What was under way may have failed since, or what was there may be gone.
+    isRepeated: repeated.value === typed && isThere(typed),
   };
 }
 

@@ -154,6 +154,74 @@ testInBrowser('what is there already is not added again', async () => {
   assert.is(specs.filter(({ name }: { name: string }) => name === 'Storage').length, 1);
 });
 
+testInBrowser('what is added is not added again before the list has it', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/9'));
+  const spec = page.getByLabel('New specification');
+  const option = page.getByLabel(/^New option of /).first();
+  for (const [field, path, text] of [
+    [option, '**/admin/options/?*', 'Answered and not read'],
+    [spec, '**/admin/goods/9/specs/?*', 'Answered and not read'],
+  ] as const) {
+    await field.waitFor();
+    const release = await hold(page, path);
+    await field.fill(text);
+    await field.press('Enter');
+    await hears(page, 'status', `${text} is saved.`);
+    await field.fill(text);
+    await field.press('Enter');
+    await hears(page, 'alert', `“${text}” is there already.`);
+    // It may be added again once it was removed.
+    await field.fill('');
+    release();
+    const remove = page.getByRole('button', { name: `Remove ${text}` });
+    await remove.click();
+    await remove.waitFor({ state: 'detached' });
+    await field.fill(text);
+    await field.press('Enter');
+    await remove.waitFor();
+    await remove.click();
+    await remove.waitFor({ state: 'detached' });
+  }
+  const found = async (path: string) => (await read(server, path)).length;
+  assert.is(await found('/admin/options/?q=Answered'), 0);
+  assert.is(await found('/admin/specs/?q=Answered'), 0);
+});
+
+testInBrowser('what is entered again can be sent if the first request fails', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/1'));
+  const option = page.getByLabel('New option of Storage');
+  await option.waitFor();
+  const before = await storages(server);
+  const entered = Promise.withResolvers<void>();
+  // The server adds it, and the response is lost.
+  await page.route(
+    '**/admin/options/',
+    async (route) => {
+      await entered.promise;
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+  for (let time = 0; time < 2; time += 1) {
+    await option.fill('10 TB');
+    await option.press('Enter');
+  }
+  const repeated = page.getByText('“10 TB” is there already.');
+  await repeated.waitFor();
+  entered.resolve();
+  await hears(page, 'alert', 'The server does not answer.');
+  await repeated.waitFor({ state: 'detached' });
+  assert.is(await option.inputValue(), '10 TB');
+  await option.press('Enter');
+  await hears(page, 'status', '10 TB is saved.');
+  assert.equal(await storages(server), [...before, '10 TB']);
+});
+
 testInBrowser('a list shows options that are added after it was opened', async () => {
   const { at, visit } = scene();
   const { page } = await visit('editor');
