@@ -133,7 +133,7 @@ function useUserActions({ user, onChanged }: RowProps) {
         );
         announce(t('accounts.tokensEnded', { name }));
       }),
-    remove: () =>
+    remove: (button: HTMLElement) =>
       run(async () => {
         const agreed = await confirm({
           title: t('accounts.removeTitle', { name }),
@@ -144,9 +144,18 @@ function useUserActions({ user, onChanged }: RowProps) {
         await whileSaving(() =>
           unwrap(client.DELETE('/admin/users/{name}/', { params: named(name) })),
         );
+        // The user may have gone on while the server was asked.
+        if (document.activeElement === button) removeBeside(button)?.focus();
         announce(t('accounts.removed', { name }));
       }),
   };
+}
+
+/** The button that removes the account of the next row, else of the one before; null if alone. */
+function removeBeside(button: HTMLElement): HTMLElement | null {
+  const row = button.closest('tr');
+  const other = row?.nextElementSibling ?? row?.previousElementSibling;
+  return other?.querySelector<HTMLElement>('.danger-text') ?? null;
 }
 
 function UserRow(props: RowProps) {
@@ -181,7 +190,11 @@ function UserRow(props: RowProps) {
         <button type="button" class="plain" onClick={() => void actions.endTokens()}>
           {t('accounts.endTokens')}
         </button>
-        <button type="button" class="plain danger-text" onClick={() => void actions.remove()}>
+        <button
+          type="button"
+          class="plain danger-text"
+          onClick={({ currentTarget }) => void actions.remove(currentTarget)}
+        >
           {t('accounts.remove')}
         </button>
       </td>

@@ -7,7 +7,15 @@ import { send } from '../../../support/client.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
 import { end, prepare } from '../visits.ts';
-import { faults, focused, hears, loseResponse, makeAccount, stage } from './console.ts';
+import {
+  faults,
+  focused,
+  hears,
+  isFocusInSight,
+  loseResponse,
+  makeAccount,
+  stage,
+} from './console.ts';
 
 const scene = stage();
 
@@ -52,6 +60,29 @@ testInBrowser(
     assert.equal(faults(visitor), []);
   },
 );
+
+testInBrowser('after an account is removed, the focus is on the row beside it', async () => {
+  const { server, at, visit } = scene();
+  for (const name of ['zara', 'zeno', 'zoe']) await makeAccount(server, name, 'viewer');
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  await page.goto(at('/accounts'));
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+  const remove = (name: string) => row(name).getByRole('button', { name: 'Remove' });
+  // The last row has none below it.
+  for (const [name, beside] of [
+    ['zeno', 'zoe'],
+    ['zoe', 'zara'],
+  ] as const) {
+    await remove(name).press('Enter');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).press('Enter');
+    await row(name).waitFor({ state: 'detached' });
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+    assert.ok(await remove(beside).evaluate((button) => button.matches(':focus')), beside);
+    assert.ok(await isFocusInSight(page));
+  }
+  assert.equal(faults(visitor), []);
+});
 
 testInBrowser('an admin gives an account a new password', async () => {
   const { server, at, visit } = scene();
