@@ -19,6 +19,7 @@ import { useTitle } from '../parts/title.ts';
 import { reverse } from '../parts/undo.ts';
 import { useReading } from '../parts/use-reading.ts';
 import { type AuditEntry, differencesOf, entryTitle, resourceLabel } from './entries.ts';
+import { nameOf, type Names, useNames } from './names.ts';
 import { addressOf, TrailFilters } from './trail-filters.tsx';
 
 const PER_PAGE = 30;
@@ -84,6 +85,7 @@ export function AuditScreen() {
     // Beyond the last page.
     else void navigate(addressOf(filters, lastPage(total)), { replace: true });
   }, [trail.value]);
+  const names = useNames(trail.value?.entries);
   useTitle(t('nav.audits'));
   useEffect(() => {
     needCategories().catch(complain);
@@ -98,7 +100,7 @@ export function AuditScreen() {
       {trail.value === null && failure.value === null && <p class="empty">{t('loading')}</p>}
       <ol class="trail">
         {trail.value?.entries.map((entry) => (
-          <Entry key={entry.id} entry={entry} onUndone={reload} />
+          <Entry key={entry.id} {...{ entry, names }} onUndone={reload} />
         ))}
       </ol>
       <TrailPaging {...{ filters, page, trail }} />
@@ -141,6 +143,7 @@ function countText(count: number): string {
 
 interface EntryProps {
   readonly entry: AuditEntry;
+  readonly names: Names;
   readonly onUndone: () => void;
 }
 
@@ -226,13 +229,15 @@ function Entry(props: EntryProps) {
           </button>
         )}
       </div>
-      <Differences entry={entry} />
+      <Differences {...props} />
     </li>
   );
 }
 
-function Differences({ entry }: { readonly entry: AuditEntry }) {
+function Differences({ entry, names }: Omit<EntryProps, 'onUndone'>) {
   const differences = differencesOf(entry);
+  const text = (attribute: string, value: unknown) =>
+    nameOf(names, attribute, value) ?? textFor(attribute, value);
   if (differences.length === 0) return <p class="soft">{t('audits.noDifference')}</p>;
   return (
     <details open={entry.action === 'update'}>
@@ -252,8 +257,8 @@ function Differences({ entry }: { readonly entry: AuditEntry }) {
               <tr key={attribute}>
                 {/* Rows have attributes that no form has. */}
                 <th scope="row">{attributeLabel(attribute) || attribute}</th>
-                <td class="wraps">{textFor(attribute, before) || '–'}</td>
-                <td class="wraps kept">{textFor(attribute, after) || '–'}</td>
+                <td class="wraps">{text(attribute, before) || '–'}</td>
+                <td class="wraps kept">{text(attribute, after) || '–'}</td>
               </tr>
             ))}
           </tbody>

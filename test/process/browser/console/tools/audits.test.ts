@@ -112,4 +112,38 @@ testInBrowser(
   },
 );
 
+testInBrowser('the trail names what entries refer to', async () => {
+  const { server, at, visit } = scene();
+  const records = '/admin/skus/3/specs/';
+  const [{ id, spec_id, option_id }] = await read(server, records);
+  const { name } = await read(server, '/admin/skus/3/');
+  const spec = await read(server, `/admin/specs/${spec_id}/`);
+  const option = await read(server, `/admin/options/${option_id}/`);
+  const remove = async (path: string) =>
+    assert.is((await send(server, 'DELETE', path)).status, 204);
+  await remove(`${records}${id}/`);
+  const gone = await make(server, '/admin/options/', { value: 'Not for long', spec_id });
+  const other = await make(server, records, { spec_id, option_id: gone.id });
+  await remove(`${records}${other.id}/`);
+  await remove(`/admin/options/${gone.id}/`);
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  const names = [`Specification ${spec.name} –`, `SKU ${name} –`];
+  for (const [record, rows] of [
+    [id, [...names, `Option ${option.value} –`]],
+    // It is deleted.
+    [other.id, [...names, 'Option Not for long –']],
+  ] as const) {
+    await page.goto(at(`/audits?resource=sku_specs&resource_id=${record}`));
+    const entry = page.getByRole('listitem').filter({ hasText: 'deleted' });
+    await entry.getByText('4 values').click();
+    for (const row of rows) await entry.getByRole('row', { name: row, exact: true }).waitFor();
+  }
+  await page.goto(at(`/audits?resource=options&resource_id=${gone.id}`));
+  const added = page.getByRole('listitem').filter({ hasText: 'created' });
+  await added.getByText('3 values').click();
+  await added.getByRole('row', { name: `Specification – ${spec.name}`, exact: true }).waitFor();
+  assert.equal(faults(visitor), []);
+});
+
 test.run();

@@ -1,0 +1,75 @@
+/** The names of the items that entries of the audit trail refer to by their ids. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { receive } from '../api/client.ts';
+import { labelOf } from '../api/references.ts';
+import type { CollectionName } from '../api/types.ts';
+import { type AuditEntry, differencesOf, entryTitle } from './entries.ts';
+
+/** Attributes of rows that hold the id of an item. Categories are known as a tree. */
+const REFERENCES: ReadonlyMap<string, CollectionName> = new Map([
+  ['brand_id', 'brands'],
+  ['goods_id', 'goods'],
+  ['spu_id', 'goods'],
+  ['sku_id', 'skus'],
+  ['spec_id', 'specs'],
+  ['option_id', 'options'],
+]);
+
+/** Names by {@link keyOf}. */
+export type Names = ReadonlyMap<string, string>;
+
+function keyOf(attribute: string, id: unknown): string {
+  return `${REFERENCES.get(attribute) ?? ''}/${String(id)}`;
+}
+
+/** The name of the item that a value refers to; undefined if it is not known, or no reference. */
+export function nameOf(names: Names, attribute: string, value: unknown): string | undefined {
+  return names.get(keyOf(attribute, value));
+}
+
+interface Wanted {
+  readonly target: CollectionName;
+  readonly id: number;
+}
+
+/** What the entries refer to, once each. */
+function referencesIn(entries: readonly AuditEntry[]): ReadonlyMap<string, Wanted> {
+  const wanted = new Map<string, Wanted>();
+  for (const { attribute, before, after } of entries.flatMap(differencesOf)) {
+    const target = REFERENCES.get(attribute);
+    if (target === undefined) continue;
+    for (const id of [before, after]) {
+      if (typeof id === 'number') wanted.set(keyOf(attribute, id), { target, id });
+    }
+  }
+  return wanted;
+}
+
+/**
+ * The name in the last entry about an item, which is there for one that is deleted as well. What has
+ * no entry was not changed since it came with the first data.
+ */
+async function readName({ target, id }: Wanted, abort: AbortSignal): Promise<string> {
+  const query = `resource=${target}&resource_id=${id}&order=desc&per_page=1`;
+  const [last] = await receive<AuditEntry[]>(`/admin/audits/?${query}`, { signal: abort });
+  return last === undefined ? labelOf(target, id, abort) : entryTitle(last);
+}
+
+/** Reads the names one after the other, and shows them as they arrive. */
+export function useNames(entries: readonly AuditEntry[] | undefined): Names {
+  const names = useSignal<Names>(new Map());
+  useEffect(() => {
+    const abort = new AbortController();
+    const read = async () => {
+      for (const [key, wanted] of referencesIn(entries ?? [])) {
+        const name = await readName(wanted, abort.signal);
+        names.value = new Map(names.value).set(key, name);
+      }
+    };
+    // Without its name, an item is shown by its id.
+    read().catch(() => null);
+    return () => abort.abort();
+  }, [entries, names]);
+  return names.value;
+}
