@@ -51,6 +51,7 @@ export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
       </p>
       <DataTable
         label={t('import.columns')}
+        class="stacked"
         columns={[t('import.inFile'), t('import.inCatalog'), t('import.examples')]}
       >
         {header

@@ -30,7 +30,7 @@ export function ChangeTable({ collection, changes }: TableProps) {
           t('bulk.before', { label }),
           t('bulk.after', { label }),
         ]}
-        class="changes"
+        class="stacked"
       >
         {changes.slice(0, MAX_LISTED).map(({ item, attribute, before, after }) => (
           <tr key={item.id}>

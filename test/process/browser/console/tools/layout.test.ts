@@ -16,6 +16,15 @@ async function edges(element: Locator): Promise<readonly [left: number, right: n
   return [box.x, box.x + box.width];
 }
 
+/** The lines that the text of an element takes. */
+function linesOf(element: Locator): Promise<number> {
+  return element.evaluate((shown) => {
+    const range = shown.ownerDocument.createRange();
+    range.selectNodeContents(shown);
+    return range.getClientRects().length;
+  });
+}
+
 testInBrowser('in a wide window the buttons of an item are beside its form', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor', { width: 2560 });
@@ -46,6 +55,28 @@ testInBrowser('on a phone the attribute for a column of a file is in sight', asy
     const choice = page.getByLabel(`Column ${column} in the catalog`);
     assert.ok((await edges(choice))[1] <= right, column);
   }
+  assert.equal(faults(visitor), []);
+});
+
+testInBrowser('on a phone the names of the columns of a file are not broken', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor', { width: 390, options: { locale: 'de-DE' } });
+  const { page } = visitor;
+  await page.goto(at('/import'));
+  const names = ['market_price', 'is_launched', 'Herstellerartikelnummer'];
+  const buffer = Buffer.from(`${names.join(',')}\n19900,true,A-4711\n`);
+  await page.getByLabel('Datei').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
+  await page.getByRole('button', { name: 'Weiter' }).click();
+  const table = page.getByRole('region', { name: 'Spalten der Datei' });
+  for (const name of names) {
+    const header = table.getByRole('row').getByRole('rowheader', { name });
+    assert.is(await linesOf(header), 1, name);
+  }
+  // The values of the first rows are in sight as well.
+  const values = table.getByRole('cell', { name: 'A-4711' });
+  assert.ok((await edges(values))[1] <= (await edges(table))[1]);
+  await shoot(page, 'import-columns-390');
+  assert.equal(await violationsOn(page), []);
   assert.equal(faults(visitor), []);
 });
 
@@ -222,12 +253,6 @@ testInBrowser('in a narrow window prices and times are neither broken nor cut of
   const body = { price: 70_000, caption: 'Short' };
   assert.is((await send(server, 'PATCH', '/admin/skus/5/', { body })).status, 200);
   await page.goto(at('/audits?resource=skus&resource_id=5'));
-  const linesOf = (cell: Locator) =>
-    cell.evaluate((element) => {
-      const range = element.ownerDocument.createRange();
-      range.selectNodeContents(element);
-      return range.getClientRects().length;
-    });
   assert.is(await linesOf(page.getByRole('cell', { name: '$700.00' })), 1);
   await makeAccount(server, 'since-when', 'viewer');
   await page.goto(at('/accounts'));
