@@ -1,5 +1,5 @@
 /** The audit trail: who changed what and when, before and after side by side, and back again. */
-import type { Signal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError, isPassing, jsonOf, receive, send } from '../api/client.ts';
 import { collectionNamed } from '../api/collections.ts';
@@ -19,7 +19,7 @@ import { useTitle } from '../parts/title.ts';
 import { reverse } from '../parts/undo.ts';
 import { useReading } from '../parts/use-reading.ts';
 import { type AuditEntry, differencesOf, entryTitle, resourceLabel } from './entries.ts';
-import { nameOf, type Names, useNames } from './names.ts';
+import { nameOf, useNames } from './names.ts';
 import { addressOf, TrailFilters } from './trail-filters.tsx';
 
 const PER_PAGE = 30;
@@ -85,7 +85,6 @@ export function AuditScreen() {
     // Beyond the last page.
     else void navigate(addressOf(filters, lastPage(total)), { replace: true });
   }, [trail.value]);
-  const names = useNames(trail.value?.entries);
   useTitle(t('nav.audits'));
   useEffect(() => {
     needCategories().catch(complain);
@@ -100,7 +99,7 @@ export function AuditScreen() {
       {trail.value === null && failure.value === null && <p class="empty">{t('loading')}</p>}
       <ol class="trail">
         {trail.value?.entries.map((entry) => (
-          <Entry key={entry.id} {...{ entry, names }} onUndone={reload} />
+          <Entry key={entry.id} entry={entry} onUndone={reload} />
         ))}
       </ol>
       <TrailPaging {...{ filters, page, trail }} />
@@ -143,7 +142,6 @@ function countText(count: number): string {
 
 interface EntryProps {
   readonly entry: AuditEntry;
-  readonly names: Names;
   readonly onUndone: () => void;
 }
 
@@ -229,18 +227,23 @@ function Entry(props: EntryProps) {
           </button>
         )}
       </div>
-      <Differences {...props} />
+      <Differences entry={entry} />
     </li>
   );
 }
 
-function Differences({ entry, names }: Omit<EntryProps, 'onUndone'>) {
+function Differences({ entry }: { readonly entry: AuditEntry }) {
   const differences = differencesOf(entry);
+  const isOpen = useSignal(entry.action === 'update');
+  const names = useNames(entry, isOpen.value);
   const text = (attribute: string, value: unknown) =>
     nameOf(names, attribute, value) ?? textFor(attribute, value);
   if (differences.length === 0) return <p class="soft">{t('audits.noDifference')}</p>;
   return (
-    <details open={entry.action === 'update'}>
+    <details
+      open={isOpen.value}
+      onToggle={({ currentTarget }) => void (isOpen.value = currentTarget.open)}
+    >
       <summary>{t('audits.differences', { count: differences.length })}</summary>
       {/* Not a region: there is one for each entry, and regions of one name are no landmarks. */}
       <div class="table" role="group" aria-label={t('audits.values')} tabIndex={0}>

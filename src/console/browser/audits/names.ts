@@ -1,4 +1,4 @@
-/** The names of the items that entries of the audit trail refer to by their ids. */
+/** The names of the items that an entry of the audit trail refers to by their ids. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { receive } from '../api/client.ts';
@@ -33,10 +33,10 @@ interface Wanted {
   readonly id: number;
 }
 
-/** What the entries refer to, once each. */
-function referencesIn(entries: readonly AuditEntry[]): ReadonlyMap<string, Wanted> {
+/** What an entry refers to, once each. */
+function referencesIn(entry: AuditEntry): ReadonlyMap<string, Wanted> {
   const wanted = new Map<string, Wanted>();
-  for (const { attribute, before, after } of entries.flatMap(differencesOf)) {
+  for (const { attribute, before, after } of differencesOf(entry)) {
     const target = REFERENCES.get(attribute);
     if (target === undefined) continue;
     for (const id of [before, after]) {
@@ -56,13 +56,18 @@ async function readName({ target, id }: Wanted, abort: AbortSignal): Promise<str
   return last === undefined ? labelOf(target, id, abort) : entryTitle(last);
 }
 
-/** Reads the names one after the other, and shows them as they arrive. */
-export function useNames(entries: readonly AuditEntry[] | undefined): Names {
+/**
+ * Reads the names one after the other, and shows them as they arrive.
+ *
+ * @param isOpen whether the user sees what the entry refers to: nothing is read before.
+ */
+export function useNames(entry: AuditEntry, isOpen: boolean): Names {
   const names = useSignal<Names>(new Map());
   useEffect(() => {
+    if (!isOpen) return undefined;
     const abort = new AbortController();
     const read = async () => {
-      for (const [key, wanted] of referencesIn(entries ?? [])) {
+      for (const [key, wanted] of referencesIn(entry)) {
         const name = await readName(wanted, abort.signal);
         names.value = new Map(names.value).set(key, name);
       }
@@ -70,6 +75,6 @@ export function useNames(entries: readonly AuditEntry[] | undefined): Names {
     // Without its name, an item is shown by its id.
     read().catch(() => null);
     return () => abort.abort();
-  }, [entries, names]);
+  }, [entry, isOpen, names]);
   return names.value;
 }
