@@ -60,6 +60,19 @@ test('in JSON a value to match by must be a string; another type is an error', a
   assert.equal(errorsOf(report), [[1, 'code', 'must be a string']]);
 });
 
+test('the code of one row may be the id of another', async () => {
+  const { state, changed } = await importInto(server, 'skus', csv('id,code', '1,2', '2,3'));
+  assert.equal([state, changed], ['done', 2]);
+});
+
+test('of an object with many unknown members the first ten are errors', async () => {
+  const names = Array.from({ length: 12 }, (_, nth) => `member${nth}`);
+  const file = JSON.stringify([Object.fromEntries(names.map((name) => [name, 1]))]);
+  const report = await importInto(server, 'brands', file, { format: 'json' });
+  const expected = names.slice(0, 10).map((name) => [1, name, 'is not an attribute']);
+  assert.equal(errorsOf(report), expected);
+});
+
 test('a missing attribute of a row that creates an item is an error that says why it creates one', async () => {
   const reasonOf = async (file: string, query: string, format: Format = 'csv') => {
     const report = await importInto(server, 'skus', file, { format, query });
@@ -166,6 +179,19 @@ test('an amount in a column of prices without a currency is an error that names 
   ]);
   const cents = await importInto(server, 'skus', csv('id,price', '1,1250'));
   assert.is(cents.changed, 1, 'a whole number is in the smallest unit');
+});
+
+test('only a price can be in another currency; any other column with one is unknown', async () => {
+  for (const [name, problem] of [
+    ['price EUR', /^is in EUR, but prices are in USD$/],
+    ['stock EUR', /^is not a column; /],
+  ] as const) {
+    const [[row, column, message]] = errorsOf(
+      await importInto(server, 'skus', csv(`id,${name}`, '1,2')),
+    );
+    assert.equal([row, column], [1, name]);
+    assert.match(message, problem);
+  }
 });
 
 test('a column without a name is named by its position', async () => {
