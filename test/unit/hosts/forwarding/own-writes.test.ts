@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { awaitOwnWrite, type CatchingUp } from '../../../../src/hosts/forwarding/own-writes.ts';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
+import { withTimers } from '../../../support/clock.ts';
 import { turn } from '../../../support/turns.ts';
 
 const write = (found: string, method = 'POST') => ({ method, trace: { found } }) as HttpRequest;
@@ -81,15 +82,32 @@ test('a host that cannot catch up does not fail the write', async () => {
   assert.equal(waits, [17]);
 });
 
+test('the response waits for at most a second', async () => {
+  await withTimers(1000, async (pass) => {
+    const waiting = awaitOwnWrite(write('/books/'), created, host(never).catchingUp, unstopped);
+    let isOver = false;
+    void waiting.then(() => (isOver = true));
+    pass(999);
+    await turn();
+    assert.is(isOver, false);
+    pass(1);
+    await waiting;
+  });
+});
+
 test('a host that stops ends the wait', async () => {
-  const stopped = new AbortController();
-  let isOver = false;
-  const waiting = awaitOwnWrite(write('/books/'), created, host(never).catchingUp, stopped.signal);
-  void waiting.then(() => (isOver = true));
-  await turn();
-  assert.is(isOver, false);
-  stopped.abort();
-  await waiting;
+  await withTimers(1000, async () => {
+    const stopped = new AbortController();
+    const { catchingUp } = host(never);
+    const waiting = awaitOwnWrite(write('/books/'), created, catchingUp, stopped.signal);
+    let isOver = false;
+    void waiting.then(() => (isOver = true));
+    await turn();
+    assert.is(isOver, false);
+    stopped.abort();
+    await turn();
+    assert.is(isOver, true);
+  });
 });
 
 test.run();
