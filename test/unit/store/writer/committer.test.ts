@@ -202,7 +202,11 @@ test('what waits while an observer throws is rejected, and does not run', async 
     });
   const first = committer.submit(addBook());
   await turn();
-  const waiting = [committer.submit(addBook()), committer.catchUp(1)];
+  let runs = 0;
+  const counted = () => {
+    runs += 1;
+  };
+  const waiting = [committer.submit(counted), committer.catchUp(1)];
   const outcomes = waiting.map((each) => each.catch(messageOf));
   log.onAppend = () => Promise.resolve();
   release();
@@ -212,6 +216,7 @@ test('what waits while an observer throws is rejected, and does not run', async 
     assert.is(await outcome, `the store takes no more writes: ${why}`);
   }
   await committer.close();
+  assert.is(runs, 0);
   assert.is(low.data.sequence, 1);
   assert.is(fatalities.length, 1);
 });
@@ -243,6 +248,17 @@ test('a change set of another host is applied in turn, unchanged, and listeners 
   assert.equal(heard.map(({ changeSet, bytes }) => [changeSet.sequence, bytes]).slice(0, 1), [
     [1, received.bytes.length],
   ]);
+});
+
+test('spec 15.4: a change set is not older than that of another host whose clock is ahead', async () => {
+  const { log, low, committer } = await open();
+  const time = new Date(Date.now() + 30_000).toISOString();
+  await committer.receive(madeElsewhere(low.data, addBook(), { time }));
+  await committer.submit(addBook());
+  assert.equal(
+    log.changeSets.map((each) => each.time),
+    [time, time],
+  );
 });
 
 test('a change set of another history is refused as history_differs, and changes nothing', async () => {

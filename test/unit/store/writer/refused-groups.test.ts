@@ -64,6 +64,14 @@ test('creations that run again and do not exclude each other share a group', asy
   });
 });
 
+test('creations that exclude each other share a group if the disk takes it', async () => {
+  await withClock(async () => {
+    const { counts, create } = await open(() => false);
+    await create(Array.from({ length: MANY }, (_, index) => `Brand ${Math.floor(index / 3)}`));
+    assert.equal(counts, { attempts: 1, runs: MANY });
+  });
+});
+
 test('transactions that run again do not wait for others to join their group', async () => {
   await withClock(async (pass) => {
     const { create } = await open(() => true);
