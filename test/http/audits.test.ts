@@ -186,6 +186,8 @@ test('a bulk write leaves an entry for each element, in the order of the element
     told(changed),
     turned.map((id) => `update brands ${id}`),
   );
+  const subjects = [...created, ...changed].map(({ subject }) => subject);
+  assert.equal(new Set(subjects), new Set(['tester']));
 });
 
 test('a rejected request leaves no entry', async () => {

@@ -224,6 +224,9 @@ test('the same key and body for another collection is 422', async () => {
   const first = await post(BRANDS, key, body);
   const count = await countOf('/admin/categories/');
   assertReused(await post('/admin/categories/', key, body), 'categories');
+  const many = fresh();
+  assertFirst(await post(BULK, many, [body]));
+  assertReused(await post('/admin/categories/bulk/', many, [body]), 'several categories');
   assert.is(await countOf('/admin/categories/'), count);
   assertReplay(await post(BRANDS, key, body), first);
 });
