@@ -47,8 +47,8 @@ function referencesIn(entry: AuditEntry): ReadonlyMap<string, Wanted> {
 }
 
 /**
- * The name in the last entry about an item, which is there for one that is deleted as well. What has
- * no entry was not changed since it came with the first data.
+ * The name in the last entry about an item: a deleted one has no other. An item without an entry is
+ * read itself, for the trail keeps only the latest entries.
  */
 async function readName({ target, id }: Wanted, abort: AbortSignal): Promise<string> {
   const query = `resource=${target}&resource_id=${id}&order=desc&per_page=1`;

@@ -17,6 +17,25 @@ async function triesToLeave(page: Page): Promise<void> {
   await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
 }
 
+/**
+ * Holds the next new option back.
+ *
+ * @returns lets the server add it, and drops the response.
+ */
+async function holdAndLose(page: Page): Promise<() => void> {
+  const held = Promise.withResolvers<void>();
+  await page.route(
+    '**/admin/options/',
+    async (route) => {
+      await held.promise;
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+  return held.resolve;
+}
+
 testInBrowser(
   'an option that is typed in the form of a SKU and not added is neither saved over nor left',
   async () => {
@@ -196,24 +215,14 @@ testInBrowser('what is entered again can be sent if the first request fails', as
   const option = page.getByLabel('New option of Storage');
   await option.waitFor();
   const before = await storages(server);
-  const entered = Promise.withResolvers<void>();
-  // The server adds it, and the response is lost.
-  await page.route(
-    '**/admin/options/',
-    async (route) => {
-      await entered.promise;
-      await route.fetch();
-      await route.abort();
-    },
-    { times: 1 },
-  );
+  const lose = await holdAndLose(page);
   for (let time = 0; time < 2; time += 1) {
     await option.fill('10 TB');
     await option.press('Enter');
   }
   const repeated = page.getByText('“10 TB” is there already.');
   await repeated.waitFor();
-  entered.resolve();
+  lose();
   await hears(page, 'alert', 'The server does not answer.');
   await repeated.waitFor({ state: 'detached' });
   assert.is(await option.inputValue(), '10 TB');
@@ -287,21 +296,11 @@ testInBrowser('an option that is not added while another is typed is added again
   await page.goto(at('/goods/1'));
   const option = page.getByLabel('New option of Storage');
   await option.waitFor();
-  const typed = Promise.withResolvers<void>();
-  // The server adds it, and the response is lost.
-  await page.route(
-    '**/admin/options/',
-    async (route) => {
-      await typed.promise;
-      await route.fetch();
-      await route.abort();
-    },
-    { times: 1 },
-  );
+  const lose = await holdAndLose(page);
   await option.fill('8 TB');
   await option.press('Enter');
   await option.pressSequentially('9 TB');
-  typed.resolve();
+  lose();
   await hears(page, 'alert', 'New option of Storage: Value 8 TB is not saved.');
   assert.is(await option.inputValue(), '9 TB');
   await page.getByRole('button', { name: 'Try again' }).click();
