@@ -128,6 +128,10 @@ testInBrowser('the trail names what entries refer to', async () => {
   await remove(`/admin/options/${gone.id}/`);
   const visitor = await visit('admin');
   const { page } = visitor;
+  const reads: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('per_page=1')) reads.push(request.url());
+  });
   const names = [`Specification ${spec.name} –`, `SKU ${name} –`];
   for (const [record, rows] of [
     [id, [...names, `Option ${option.value} –`]],
@@ -136,8 +140,12 @@ testInBrowser('the trail names what entries refer to', async () => {
   ] as const) {
     await page.goto(at(`/audits?resource=sku_specs&resource_id=${record}`));
     const entry = page.getByRole('listitem').filter({ hasText: 'deleted' });
+    await entry.getByText('4 values').waitFor();
+    await page.waitForLoadState('networkidle');
+    assert.equal(reads.splice(0), [], 'no name is read for an entry that is not opened');
     await entry.getByText('4 values').click();
     for (const row of rows) await entry.getByRole('row', { name: row, exact: true }).waitFor();
+    assert.is(reads.splice(0).length, 3);
   }
   await page.goto(at(`/audits?resource=options&resource_id=${gone.id}`));
   const added = page.getByRole('listitem').filter({ hasText: 'created' });
