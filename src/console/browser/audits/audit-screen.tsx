@@ -1,7 +1,7 @@
 /** The audit trail: who changed what and when, before and after side by side, and back again. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { ApiError, isPassing, jsonOf, receive, send } from '../api/client.ts';
+import { ApiError, isPassing, jsonOf, send } from '../api/client.ts';
 import { collectionNamed } from '../api/collections.ts';
 import { needCategories } from '../api/references.ts';
 import { textOf } from '../api/text-of.ts';
@@ -18,7 +18,7 @@ import { usePagingFocus } from '../parts/paging-focus.ts';
 import { useTitle } from '../parts/title.ts';
 import { reverse } from '../parts/undo.ts';
 import { useReading } from '../parts/use-reading.ts';
-import { type AuditEntry, differencesOf, entryTitle, resourceLabel } from './entries.ts';
+import { type AuditEntry, differencesOf, entryTitle, lastEntry, resourceLabel } from './entries.ts';
 import { nameOf, useNames } from './names.ts';
 import { addressOf, TrailFilters } from './trail-filters.tsx';
 
@@ -147,8 +147,7 @@ interface EntryProps {
 
 /** Whether the row is what it was before the entry. */
 async function isUndone({ resource, resource_id: id, before }: AuditEntry): Promise<boolean> {
-  const query = `resource=${resource}&resource_id=${id}&order=desc&per_page=1`;
-  const [last] = await receive<AuditEntry[]>(`/admin/audits/?${query}`);
+  const last = await lastEntry(resource, id);
   return last !== undefined && differencesOf({ ...last, before }).length === 0;
 }
 

@@ -1,10 +1,27 @@
 /** Entries of the audit trail, as the console shows them. */
 import type { components } from '../../../../dist/console/api.d.ts';
+import { receive } from '../api/client.ts';
 import { collectionNamed } from '../api/collections.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { t } from '../messages/text.ts';
 
 export type AuditEntry = components['schemas']['Audit'];
+
+/**
+ * Reads the last entry about an item.
+ *
+ * @returns undefined if there is none, or none any more.
+ * @throws ApiError, TypeError, DOMException.
+ */
+export async function lastEntry(
+  resource: string,
+  id: number,
+  abort?: AbortSignal,
+): Promise<AuditEntry | undefined> {
+  const query = `resource=${resource}&resource_id=${id}&order=desc&per_page=1`;
+  const [last] = await receive<AuditEntry[]>(`/admin/audits/?${query}`, { signal: abort });
+  return last;
+}
 
 /** What the entry is about: the name of the item, or its collection and number. */
 export function entryTitle({ resource, resource_id: id, before, after }: AuditEntry): string {

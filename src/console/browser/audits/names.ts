@@ -1,10 +1,9 @@
 /** The names of the items that an entry of the audit trail refers to by their ids. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { receive } from '../api/client.ts';
 import { labelOf } from '../api/references.ts';
 import type { CollectionName } from '../api/types.ts';
-import { type AuditEntry, differencesOf, entryTitle } from './entries.ts';
+import { type AuditEntry, differencesOf, entryTitle, lastEntry } from './entries.ts';
 
 /** Attributes of rows that hold the id of an item. Categories are known as a tree. */
 const REFERENCES: ReadonlyMap<string, CollectionName> = new Map([
@@ -51,8 +50,7 @@ function referencesIn(entry: AuditEntry): ReadonlyMap<string, Wanted> {
  * read itself, for the trail keeps only the latest entries.
  */
 async function readName({ target, id }: Wanted, abort: AbortSignal): Promise<string> {
-  const query = `resource=${target}&resource_id=${id}&order=desc&per_page=1`;
-  const [last] = await receive<AuditEntry[]>(`/admin/audits/?${query}`, { signal: abort });
+  const last = await lastEntry(target, id, abort);
   return last === undefined ? labelOf(target, id, abort) : entryTitle(last);
 }
 
